@@ -25,7 +25,7 @@ PROGRAMS = {
     "recorder": ("nobrakes.host.runs.recording", "record_words"),
     "checkout": ("nobrakes.git.workspaces.checkout", "make_or_mend"),
 }
-_ALSO_LOADED = ("ctypes", "traceback", "nobrakes.text.redaction")
+_ALSO_LOADED = ("ctypes", "nobrakes.text.redaction")
 _START = (sys.executable, "-I", "-S", os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs.py"))
 
 _rooms: "list[int]" = []

@@ -278,8 +278,16 @@ _HARMLESS = tuple(_HARMLESS_NAMES.split())
 
 def strays(given: Mapping[str, str]) -> list[str]:
     """The GIT_* variables of this process that `given` does not overrule and that must not reach git."""
-    own = (name for name in process_environment() if name.startswith("GIT_"))
-    return [name for name in own if name not in given and not name.startswith(_HARMLESS)]
+    return [name for name in process_environment() if _is_stray(name, given)]
+
+
+def _is_stray(name: str, given: Mapping[str, str]) -> bool:
+    return name.startswith("GIT_") and name not in given and not name.startswith(_HARMLESS)
+
+
+def inherited(given: Mapping[str, str]) -> dict[str, str]:
+    """This process' environment without `strays`."""
+    return {name: value for name, value in process_environment().items() if not _is_stray(name, given)}
 
 
 OLDEST = (2, 38)
@@ -392,14 +400,14 @@ def run(
 
 
 def _ask(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes | None, limit: float) -> Answer:
-    stray = strays(env)
-    passed = {name: value for name, value in process_environment().items() if name not in stray}
     with contextlib.ExitStack() as stack:
         file = None
         if stdin is not None and len(stdin) > CHUNK:
             # a pipe would be fed page by page
             file, stdin = stack.enter_context(_file(stdin)), None
-        return _ended(start(arguments, cwd, {**passed, **env}, stdin=file), arguments, stdin or b"", limit, None)
+        return _ended(
+            start(arguments, cwd, {**inherited(env), **env}, stdin=file), arguments, stdin or b"", limit, None
+        )
 
 
 def _ended(

@@ -25,11 +25,10 @@ from .. import US
 from ..agents.limits import Sizes
 from ..errors import GitFailed, NobrakesError
 from ..globs import matches
-from ..paths import process_environment
 from ..records import frozen
 from ..text.cleaning import one_line
 from . import command_line, history, lfs, lfs_filter, objects
-from .command_line import CHECKOUT, strays
+from .command_line import CHECKOUT, inherited
 from .history import raw, tree_changes
 from .location import Place
 from .objects import EXECUTABLE, FILE, LINK, Commit, Objects
@@ -271,9 +270,8 @@ class Filters(Attributes):
     def environment(self) -> dict[str, str]:
         """What a filter sees: the person's environment and repository, without their files."""
         given = {name: value for name, value in CHECKOUT.items() if not name.startswith("GIT_CONFIG")}
-        left = {name: value for name, value in process_environment().items() if name not in strays(given)}
         here = {"GIT_DIR": self.place.git_dir, "GIT_WORK_TREE": NOWHERE, "GIT_INDEX_FILE": f"{NOWHERE}/index"}
-        return {**left, **given, **here}
+        return {**inherited(given), **given, **here}
 
     def _written(self, content: bytes) -> str:
         return self.place.run(["hash-object", "-w", "--no-filters", "--stdin"], stdin=content).text

@@ -11,7 +11,7 @@ import re
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from ..agents.limits import DEFAULT, READ, Sizes
@@ -625,7 +625,8 @@ def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
     """(paths of the tree that git's settings and hooks name, folders of the tree that count with all in them). Values
     name paths as checks' commands do (checks.policy.protected_files). Of a hook in git's own folder count its link
     target in the tree and files that its text names, but no folders: hooks mostly only check them."""
-    tops = sorted({one.path for one in standing.all_of(place)} | {os.path.realpath(place.root)}, key=len, reverse=True)
+    roots = {one.path for one in standing.all_of(place)} | {os.path.realpath(place.root)}
+    tops = tuple(sorted(roots, key=lambda one: (-len(one), one)))
     paths: set[str] = set()
     folders: list[str] = []
     hooks = os.path.join(place.git_dir, "hooks")
@@ -643,16 +644,17 @@ def by_git(place: Place) -> tuple[frozenset[str], tuple[str, ...]]:
     return frozenset(paths), tuple(dict.fromkeys(folders))
 
 
-def _words(text: str, tops: list[str]) -> Iterator[str]:
+@lru_cache(maxsize=1024)  # the same values and lines of hooks are read for each tree
+def _words(text: str, tops: tuple[str, ...]) -> tuple[str, ...]:
     """The paths in a command or value. A bare word is a program, a branch, a yes or no."""
     from ..checks.policy.protected_files import named  # asked where the rules of a run are read
 
     for top in tops:
         text = text.replace(f"{top}/", "./")
-    return (path for path in named(text.lstrip("!"), ()) if "/" in path or "." in path)
+    return tuple(path for path in named(text.lstrip("!"), ()) if "/" in path or "." in path)
 
 
-def _hook_paths(folder: str, tops: list[str]) -> Iterator[str]:
+def _hook_paths(folder: str, tops: tuple[str, ...]) -> Iterator[str]:
     for name in sorted(os.listdir(folder))[:MAX_HOOKS] if os.path.isdir(folder) else ():
         path = os.path.join(folder, name)
         if name.endswith(".sample") or not os.path.isfile(path):
@@ -668,7 +670,7 @@ def _hook_paths(folder: str, tops: list[str]) -> Iterator[str]:
                 yield from (one for one in words if any(os.path.isfile(os.path.join(top, one)) for top in tops))
 
 
-def _inside(path: str, tops: list[str]) -> str:
+def _inside(path: str, tops: tuple[str, ...]) -> str:
     real = os.path.realpath(path)
     for top in tops:
         inner = os.path.relpath(real, os.path.realpath(top))

@@ -119,7 +119,7 @@ def below(pid: int, without: Container[int] = (), since: int = 0) -> dict[int, P
 
 def _nul_list(path: str) -> list[bytes]:
     try:
-        return _read(path).split(b"\0")
+        return _read(path).rstrip(b"\0").split(b"\0")  # a fork of ours has more room than words (programs)
     except OSError:
         return []
 

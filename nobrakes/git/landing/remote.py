@@ -16,12 +16,12 @@ from dataclasses import replace
 from typing import IO
 
 from ...errors import GitFailed, GitTooOld, OnlyByRequest
-from ...paths import own_path, process_environment
+from ...paths import own_path
 from ...records import frozen
 from ...review.waits import WAITS, Cause, cause_of, first_words, why
 from ...text.cleaning import count
 from .. import command_line, lfs, objects
-from ..command_line import CHECKOUT, DURABLE, strays
+from ..command_line import CHECKOUT, DURABLE, inherited
 from ..filters import Filters
 from ..history import History
 from ..location import Place
@@ -203,11 +203,9 @@ class Remote:
         env = {**self._env(), **(more or {})}
         if (ssh := self._ssh()) is not None:
             env["GIT_SSH_COMMAND"] = ssh
-        stray = strays(env)
-        passed = {name: value for name, value in process_environment().items() if name not in stray}
         # files and not pipes: whatever outlives git could keep a pipe open, and with that us
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
-            code = self._run(["git", *arguments], {**passed, **env}, out, error)
+            code = self._run(["git", *arguments], {**inherited(env), **env}, out, error)
             said = _text(out), _text(error)
         if code == 0 and (arguments[0] != "push" or DONE in said[0].split("\n")):
             return Reply(True, said[1] if more else ""), said[0]

@@ -426,10 +426,12 @@ class Review:
             has_joined = journal.step is Step.REBASE and following.journal.step is Step.VALIDATE_REBASED
             journal, moved = following.journal, True
             attempt = replace(attempt, data=journal.as_data())
-            # a merge by people is written down already
-            if journal.step not in _WITH_THE_NEXT or journal.merging.merged_as:
+            # a merge by people is written down already, and that main is about to move by whoever moves it
+            seen = self.queue.seen
+            is_written = journal.step is Step.SWAP and seen is not None and seen.attempts.get(attempt.id) == attempt
+            if not is_written and (journal.step not in _WITH_THE_NEXT or journal.merging.merged_as):
                 self.ports.store.journal(attempt.id, attempt.data)
-            self.queue.journaled(self.queue.seen, attempt)
+            self.queue.journaled(seen, attempt)
             if has_joined and is_paced(board.limits):
                 return True  # a batch begins in the next turn, when all who can have joined it
             context = ReviewContext(self.ports, attempt, board)
