@@ -200,6 +200,8 @@ def _read(one: Parameter, value: Any) -> Any:
         is_plain = value.isascii() and value.isdigit() and len(value) < 10
         least, greatest = one.field.least or 0, one.field.greatest or 10**9
         return int(value) if is_plain and least <= int(value) <= greatest else inspect.Parameter.empty
+    if isinstance(one.type, type) and issubclass(one.type, os.PathLike) and os.access(value, os.R_OK):
+        return one.type(value)  # type: ignore[call-arg]
     return value if one.type is str or (is_list(one) and get_args(one.type)[0] is str) else inspect.Parameter.empty
 
 

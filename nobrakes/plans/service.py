@@ -434,11 +434,11 @@ class StoredIds:
 
 def read_plan(path: str, known: Container[str] = ()) -> Plan:
     """The plan in a file or folder, "-": stdin. `known`: existing ids. PlanError names every problem with its place."""
-    from .trackers import plan_of_backlog
-
     if path != nodes.STDIN and (path := nodes.file_in(path)).endswith(".jsonl"):
         return plan_of_file(path)
     if (texts := nodes.read_folder(path)) is not None:
+        from .trackers import plan_of_backlog
+
         return plan_of_backlog({name: tidy(text) for name, text in texts.items()}, nodes.shown(path), known)
     data = nodes.read_bytes(path)
     return nodes.plan_of_json(path, data) or plan_in(nodes.text_of(path, data), path, known)

@@ -29,6 +29,7 @@ TYPED = {
     "escalations": ["escalations"],
     "answer": ["answer", "1", "yes"],
     "add": ["add", "Another"],
+    "plan": ["plan", "apply", "one.json"],
     "doctor": ["doctor"],
 }
 STATUSES = (Status.DONE, Status.NEEDS_DOER, Status.NEEDS_TESTS, Status.CANCELLED, Status.DRAFT, Status.NEEDS_DOER)
@@ -60,6 +61,7 @@ def repository(folder: Path, beads: int) -> None:
     ):
         ran = subprocess.run(argv, cwd=folder, env=environment(folder), capture_output=True, text=True)
         assert ran.returncode == 0, (argv, ran.stdout, ran.stderr)
+    (folder / "one.json").write_text(json.dumps({"beads": [{"id": "b1", "title": "Another title"}]}), encoding="utf-8")
     store = open_store(str(folder / ".nobrakes" / "nobrakes.db"))
     made = [Bead("epic", "Epic", type=BeadType.EPIC, status=Status.OPEN, needs_tests=False)]
     for n in range(beads):
