@@ -230,7 +230,6 @@ class PlanNode(NamedTuple):
 
     @property
     def lists(self) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[str, ...] | None]:
-        """The dependencies by the kinds of beads.proposals.LISTS."""
         return self.needs, self.related, self.discovered_from
 
     @property

@@ -72,7 +72,7 @@ UNDERSTOOD = frozenset(
 
 
 def one_line(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return " ".join((text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)).split())
 
 
 class Reading:
@@ -120,7 +120,7 @@ class Reading:
         """The title as one printable line of at most 500 characters."""
         title = self.text("title")
         clean = one_line(title)
-        if len(clean) > model.MAX_TITLE or any(not c.isprintable() for c in title):
+        if len(clean) > model.MAX_TITLE or not title.isprintable():
             self.problem("its title was made one printable line of at most 500 characters")
             return clean[: model.MAX_TITLE].rstrip()
         return title

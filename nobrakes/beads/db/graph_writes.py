@@ -83,11 +83,13 @@ def _with_epics(beads: Sequence[Bead], dependencies: Sequence[Dependency]) -> li
             if one.id in seen:
                 raise BadBead(f"bead {one.id} is given twice")
             seen.add(one.id)
-    for dependency in dependencies:
-        if dependency.type is DependencyType.PARENT_CHILD and dependency.bead in epics:
-            if epics[dependency.bead] not in (None, dependency.needs):
-                raise importing.two_epics(dependency, epics[dependency.bead])
-            epics[dependency.bead] = dependency.needs
+    parents = [one for one in dependencies if one.type is DependencyType.PARENT_CHILD and one.bead in epics]
+    for dependency in parents:
+        if epics[dependency.bead] not in (None, dependency.needs):
+            raise importing.two_epics(dependency, epics[dependency.bead])
+        epics[dependency.bead] = dependency.needs
+    if not parents:
+        return [*beads]
     return [replace(one, epic=epics[one.id]) if epics[one.id] != one.epic else one for one in beads]
 
 
