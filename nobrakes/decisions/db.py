@@ -12,8 +12,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import chain
-from typing import Any
+from itertools import repeat
+from typing import Any, NamedTuple
 
 from ..agents.db import spending
 from ..agents.limits import Cooldown
@@ -36,8 +36,10 @@ TimePoint = str | tuple[str]
 
 
 # How many beads wait behind each one: the order in which people should decide. The graph behind all of them together is
-# read once, a step at a time; then each moment hands on the beads that it waits for, a bit for each. A moment
-# (TimePoint) is the end of a bead, or (bead,): its start, where it has children; else it ends as it starts.
+# read once: a step at a time, and from MANY moments on as a whole, since all of a table costs less than most of it row
+# by row. Then each moment hands on the beads that it waits for, a bit for each. A moment is the end of a bead, or its
+# start where it has children; else it ends as it starts.
+MANY = 2000
 
 _GIVEN = f"SELECT id, epic FROM beads WHERE id IN (SELECT value FROM json_each(?)) AND {UNFINISHED}"
 _EPICS = f"{_GIVEN} AND type = 'epic'"
@@ -45,30 +47,44 @@ _NEXT = f"""SELECT needs, beads.id, epic, children, 0 FROM json_each(?) CROSS JO
 AND edges.type = 'blocks' CROSS JOIN beads ON beads.id = bead AND {UNFINISHED}
 UNION ALL SELECT epic, beads.id, epic, children, 1 FROM json_each(?) CROSS JOIN beads ON epic = value
 AND {UNFINISHED}"""
+_LIVE = f"SELECT json_group_array(id), json_group_array(rowid), coalesce(max(rowid), 0) FROM beads WHERE {UNFINISHED}"
+_BLOCKS = f"""SELECT json_group_array(needs), json_group_array(beads.rowid) FROM beads
+CROSS JOIN edges ON bead = beads.id AND edges.type = 'blocks' WHERE {UNFINISHED}"""
+_FAMILIES = f"""SELECT rowid, epic, children, type = 'epic' FROM beads
+WHERE (epic IS NOT NULL OR children) AND {UNFINISHED}"""
 _GRAPH = ("beads", "edges")
+
+
+class Steps(NamedTuple):
+    """Numbered moments, and for each place in `first` a moment in `then` that needs it. `own`: the ends of the beads
+    that are asked about; `ends`: so many numbers are of ends, the others up to `size` of starts."""
+
+    first: list[int]
+    then: list[int]
+    own: list[int]
+    ends: int
+    size: int
 
 
 def behind(execute: "Execute", beads: Collection[str]) -> dict[str, int]:
     """How many unfinished beads wait for the end of each of these, directly or not."""
     own = {row[0]: row[1] for row in execute(_GIVEN, (json.dumps(sorted(beads)),))}
-    after = _after(execute, own)
-    waits: dict[TimePoint, int] = dict.fromkeys(after, 0) | {bead: 1 << bit for bit, bead in enumerate(own)}
-    ordered, circles = _in_order(after)
-    _hand_on(after, ordered, waits)
-    while _hand_on(after, circles, waits):  # they were damaged: no command makes a circle
-        pass
-    alike = Counter(mask for moment, mask in waits.items() if isinstance(moment, str))
+    steps = _near(execute, own) or _all(execute, own)
+    alike = Counter(_handed_on(steps)[: steps.ends])
     counted = {bead: sum(alike[mask] for mask in alike if mask >> bit & 1) - 1 for bit, bead in enumerate(own)}
     return {bead: counted.get(bead, 0) for bead in beads}
 
 
-def _after(execute: "Execute", own: dict[str, str | None]) -> "dict[TimePoint, list[TimePoint]]":
-    """All moments that need these beads' ends, each with those that need it. `own`: bead -> epic."""
-    after: dict[TimePoint, list[TimePoint]] = {bead: [] for bead in own}
+def _near(execute: "Execute", own: dict[str, str | None]) -> Steps | None:
+    """All steps behind these beads' ends, by bead with its epic; None: they are many."""
+    steps: list[tuple[TimePoint, TimePoint]] = []
+    known: dict[TimePoint, None] = dict.fromkeys(own)
     epics: dict[str, str | None] = {}
     asked: set[str | None] = {None}
     ends, starts = own, list[str]()
     while ends or starts:
+        if len(known) > MANY:
+            return None
         if unknown := {*ends.values()} - asked:
             asked |= unknown
             epics |= {row[0]: row[1] for row in execute(_EPICS, (json.dumps([*unknown]),))}
@@ -76,43 +92,85 @@ def _after(execute: "Execute", own: dict[str, str | None]) -> "dict[TimePoint, l
         above = [(bead, epic) for bead, epic in ends.items() if epic in epics]
         ends, starts = {}, []
         for bead, epic in above:
-            after[bead].append(epic)
-            if epic not in after:
-                after[epic], ends[epic] = [], epics[epic]
+            steps.append((bead, epic))
+            if epic not in known:
+                known[epic], ends[epic] = None, epics[epic]
         for needed, bead, epic, children, is_child in found:
             moment = (bead,) if children else bead
-            after[(needed,) if is_child else needed].append(moment)
-            if children and moment not in after:
-                after[moment] = [bead]
+            steps.append(((needed,) if is_child else needed, moment))
+            if children and moment not in known:
+                known[moment] = None
+                steps.append((moment, bead))
                 starts.append(bead)
-            if bead not in after:
-                after[bead], ends[bead] = [], epic
-    return after
+            if bead not in known:
+                known[bead], ends[bead] = None, epic
+    in_order = sorted(known, key=lambda moment: isinstance(moment, tuple))
+    place = {moment: number for number, moment in enumerate(in_order)}
+    first, then = [place[one] for one, _ in steps], [place[one] for _, one in steps]
+    return Steps(first, then, [place[bead] for bead in own], sum(isinstance(one, str) for one in known), len(place))
 
 
-def _in_order(after: "dict[TimePoint, list[TimePoint]]") -> "tuple[list[TimePoint], list[TimePoint]]":
-    """(moments in an order in which they may happen, those in a circle or behind one)."""
-    missing = Counter(chain.from_iterable(after.values()))
-    order = [moment for moment in after if moment not in missing]
+def _all(execute: "Execute", own: Iterable[str]) -> Steps:
+    """All steps of unfinished beads. The end of a bead is its row's number, and 0 that of any that is over."""
+    [(ids, numbers, last)] = execute(_LIVE, ())
+    place = dict(zip(json.loads(ids), json.loads(numbers), strict=True))
+    [(needed, waiting)] = execute(_BLOCKS, ())
+    families = [*execute(_FAMILIES, ())]
+    starts = {row[0]: last + 1 + row[0] for row in families if row[2]}
+    epics = {row[0] for row in families if row[3]}
+    first = [*map(place.get, json.loads(needed), repeat(0))]
+    then = json.loads(waiting)
+    if starts:
+        then = [starts.get(bead, bead) for bead in then]
+    for bead, epic, children, _ in families:
+        above = place.get(epic, 0)
+        steps = [(starts[bead], bead)] if children else []
+        steps += [(starts[above], starts.get(bead, bead))] if above in starts else []
+        steps += [(bead, above)] if above in epics else []
+        first += [one for one, _ in steps]
+        then += [one for _, one in steps]
+    return Steps(first, then, [place[bead] for bead in own], last + 1, 2 * last + 2)
+
+
+def _handed_on(steps: Steps) -> list[int]:
+    """The beads that each moment waits for, a bit for each."""
+    waits, first, then = [0] * steps.size, steps.first, steps.then
+    for bit, moment in enumerate(steps.own):
+        waits[moment] = 1 << bit
+    # most graphs were made in an order in which their beads may happen
+    if _pass_on(first, then, waits) and _pass_on(first, then, waits):
+        place = {moment: number for number, moment in enumerate(_in_order(steps))}
+        in_order = sorted(range(len(first)), key=lambda number: place.get(first[number], steps.size))
+        first, then = [first[number] for number in in_order], [then[number] for number in in_order]
+        while _pass_on(first, then, waits):  # again for circles: they were damaged, no command makes one
+            pass
+    return waits
+
+
+def _pass_on(first: list[int], then: list[int], waits: list[int]) -> bool:
+    """Whether a moment waits for more beads than before."""
+    is_new = False
+    for moment, later in zip(first, then, strict=True):
+        if (mask := waits[moment]) & ~waits[later]:
+            waits[later] |= mask
+            is_new = True
+    return is_new
+
+
+def _in_order(steps: Steps) -> list[int]:
+    """The moments in an order in which they may happen, without those in a circle or behind one."""
+    after: list[list[int]] = [[] for _ in range(steps.size)]
+    missing = [0] * steps.size
+    for moment, later in zip(steps.first, steps.then, strict=True):
+        after[moment].append(later)
+        missing[later] += 1
+    order = [moment for moment in range(steps.size) if not missing[moment]]
     for moment in order:  # it grows meanwhile
         for later in after[moment]:
             missing[later] -= 1
             if not missing[later]:
                 order.append(later)
-    return order, [moment for moment, left in missing.items() if left]
-
-
-def _hand_on(
-    after: "dict[TimePoint, list[TimePoint]]", order: "list[TimePoint]", waits: "dict[TimePoint, int]"
-) -> bool:
-    """Whether a moment waits for more beads than before."""
-    is_new = False
-    for moment in order:
-        for later in after[moment]:
-            if waits[moment] & ~waits[later]:
-                waits[later] |= waits[moment]
-                is_new = True
-    return is_new
+    return order
 
 
 def waits_behind(db: Database, beads: Collection[str]) -> dict[str, int]:

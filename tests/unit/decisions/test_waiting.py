@@ -1,12 +1,15 @@
 """How many beads wait behind one, as SQL says it and as a walk over the graph says it."""
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nobrakes.beads.model import CLOSED, Bead, BeadType, Dependency, Status
+from nobrakes.decisions import db as decisions_db
+from nobrakes.decisions.db import behind
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import Deadlock
 from nobrakes.store import Store, open_memory
@@ -34,7 +37,6 @@ def walked(beads: dict[str, Bead], edges: list[Dependency], bead: str) -> int:
     return len(found - {bead})
 
 
-@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), size=st.integers(1, 12))
 def test_as_a_walk_over_the_graph_counts_them(data: Any, size: int) -> None:
@@ -56,20 +58,26 @@ def test_as_a_walk_over_the_graph_counts_them(data: Any, size: int) -> None:
         except Deadlock:
             continue
         edges.append(Dependency(bead, needs))
-    assert store.behind(beads) == {bead: walked(beads, edges, bead) for bead in beads}
-    assert [store.behind([bead])[bead] for bead in beads] == [walked(beads, edges, bead) for bead in beads]
+    expected = {bead: walked(beads, edges, bead) for bead in beads}
+    for many in (decisions_db.MANY, 0, 3):  # a step at a time, as a whole, and first one and then the other
+        with patch.object(decisions_db, "MANY", many):
+            assert behind(store.plain, beads) == expected
+            assert {bead: behind(store.plain, [bead])[bead] for bead in beads} == expected
+    assert store.behind(beads) == expected
 
 
-def chain(length: int) -> Store:
-    """b0, and each next bead waits for the one before."""
+def chain(length: int, order: int = 1) -> Store:
+    """b0, and each next bead waits for the one before. `order`: -1: the last one was made first."""
     store = open_memory()
     beads = [Bead(f"b{n}", "x", status=Status.NEEDS_DOER, needs_tests=False) for n in range(length)]
-    store.put(beads, [Dependency(f"b{n + 1}", f"b{n}") for n in range(length - 1)], "me")
+    store.put(beads[::order], [Dependency(f"b{n + 1}", f"b{n}") for n in range(length - 1)], "me")
     return store
 
 
-def test_beads_that_wait_in_a_circle_wait_for_each_other() -> None:
+@pytest.mark.parametrize("many", [decisions_db.MANY, 0], ids=["near", "all"])
+def test_beads_that_wait_in_a_circle_wait_for_each_other(monkeypatch: pytest.MonkeyPatch, many: int) -> None:
     """No command makes one; a person may have changed the database."""
+    monkeypatch.setattr(decisions_db, "MANY", many)
     store = chain(4)
     store.connection.execute("INSERT INTO edges (bead, type, needs) VALUES ('b0', 'blocks', 'b2')")
     assert store.behind(["b0", "b2", "b3", "gone"]) == {"b0": 3, "b2": 3, "b3": 0, "gone": 0}
@@ -84,3 +92,12 @@ def test_the_graph_behind_many_questions_is_read_once() -> None:
     found = store.escalations()
     assert {one.bead: one.behind for one in found} == {f"b{n}": 19 - n for n in range(20)}
     assert sum("json_each" in text for text in asked) == 2, asked  # the beads, and the one step behind them all
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["as it happens", "against it"])
+def test_a_long_chain_is_read_as_a_whole(order: int) -> None:
+    """A step at a time were as many questions as beads, whatever the order in which they were made."""
+    store, asked = chain(6000, order), list[str]()
+    store.connection.set_trace_callback(asked.append)
+    assert store.behind(["b0", "b5000"]) == {"b0": 5999, "b5000": 999}
+    assert len(asked) < 2 * decisions_db.MANY + 10
