@@ -1,6 +1,7 @@
 """The board that deciders see, and what stands still."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from ..agents.db import spending
@@ -164,29 +165,35 @@ CROSS JOIN beads AS live ON live.id = edges.bead WHERE blocker.status = 'cancell
 _CHILDREN = f"""FROM beads AS parent CROSS JOIN beads AS live ON live.epic = parent.id
 WHERE parent.status = 'cancelled' AND live.{_LIVE}"""
 _EMPTY = "type = 'epic' AND status = 'open' AND open_children = 0 AND done_children = 0"
-_WANTED = """SELECT DISTINCT status, type FROM beads WHERE type <> 'epic'
-AND status IN ('needs_tests', 'writing_tests', 'needs_doer', 'doing') ORDER BY status, type"""
+# each type of each status from the one before it, where all rows of the index would be read for DISTINCT
+_WANTED = """WITH RECURSIVE found (status, type) AS (
+SELECT value, (SELECT min(type) FROM beads WHERE status = value) FROM json_each(?) UNION ALL
+SELECT status, (SELECT min(type) FROM beads WHERE beads.status = found.status AND beads.type > found.type) FROM found
+WHERE type IS NOT NULL) SELECT status, type FROM found WHERE type <> 'epic' ORDER BY status, type"""
+_FOR_AGENTS = json.dumps([Status.NEEDS_TESTS, Status.WRITING_TESTS, Status.NEEDS_DOER, Status.DOING])
 
 
 def standstill(db: Database) -> Standstill:
     moves.wake(db, db.now())
     with db.read():
-        epics = tuple(row[0] for row in db.plain(f"SELECT id FROM beads WHERE {_EMPTY} {_FIRST}", (STANDSTILL_SHOWN,)))
+        epics = db.plain(f"SELECT id FROM beads WHERE {_EMPTY} {_FIRST}", (STANDSTILL_SHOWN,))
+        held, deferred, resting = (_nodes(db, where) for where in (_HELD, _DEFERRED, _RESTING))
+        blockers, parents = _pairs(db, "edges.needs", _BLOCKED), _pairs(db, "live.epic", _CHILDREN)
         return Standstill(
-            held=_nodes(db, _HELD),
-            deferred=_nodes(db, _DEFERRED),
-            resting=_nodes(db, _RESTING),
-            cancelled_blockers=_pairs(db, "edges.needs", _BLOCKED),
-            cancelled_parents=_pairs(db, "live.epic", _CHILDREN),
-            empty_epics=epics,
-            wanted=tuple((Status(row[0]), str(row[1])) for row in db.plain(_WANTED)),
+            held=held,
+            deferred=deferred,
+            resting=resting,
+            cancelled_blockers=blockers,
+            cancelled_parents=parents,
+            empty_epics=tuple(row[0] for row in epics),
+            wanted=tuple((Status(row[0]), str(row[1])) for row in db.plain(_WANTED, (_FOR_AGENTS,))),
             counts={
-                "held": _number(db, f"FROM beads WHERE {_HELD}"),
-                "deferred": _number(db, f"FROM beads WHERE {_DEFERRED}"),
-                "resting": _number(db, f"FROM beads WHERE {_RESTING}"),
-                "cancelled_blockers": _number(db, _BLOCKED),
-                "cancelled_parents": _number(db, _CHILDREN),
-                "empty_epics": _number(db, f"FROM beads WHERE {_EMPTY}"),
+                "held": _number(db, held, f"FROM beads WHERE {_HELD}"),
+                "deferred": _number(db, deferred, f"FROM beads WHERE {_DEFERRED}"),
+                "resting": _number(db, resting, f"FROM beads WHERE {_RESTING}"),
+                "cancelled_blockers": _number(db, blockers, _BLOCKED),
+                "cancelled_parents": _number(db, parents, _CHILDREN),
+                "empty_epics": _number(db, epics, f"FROM beads WHERE {_EMPTY}"),
             },
         )
 
@@ -201,5 +208,6 @@ def _pairs(db: Database, other: str, which: str) -> tuple[tuple[str, str], ...]:
     return tuple((row[0], row[1]) for row in found)
 
 
-def _number(db: Database, which: str) -> int:
-    return int(db.one(f"SELECT count(*) {which}")[0])
+def _number(db: Database, first: Sequence[object], which: str) -> int:
+    """Of all of them; `first`: so many as are shown at most."""
+    return len(first) if len(first) < STANDSTILL_SHOWN else int(db.one(f"SELECT count(*) {which}")[0])

@@ -132,7 +132,8 @@ def connected(path: str, work: "Callable[[Connection], T]") -> "T":
 
 # Settings of daemon.model, read without it. git.objects reads a ref too, but its import costs more than a hot command;
 # what is in doubt here is looked at with git.
-_MAIN = """SELECT compared, frozen = :tip, green = :tip OR EXISTS (SELECT 1 FROM beads WHERE merged_commit = :tip) FROM
+_MAIN = """SELECT compared, frozen = :tip,
+iif(green = :tip OR compared IS NULL, 1, EXISTS (SELECT 1 FROM beads WHERE merged_commit = :tip)) FROM
 (SELECT max(iif(key = 'compared', value, NULL)) AS compared, max(iif(key = 'frozen', value, '')) AS frozen,
 max(iif(key = 'canary' AND json_valid(value), json_extract(value, '$.green'), '')) AS green FROM settings)"""
 

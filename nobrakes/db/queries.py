@@ -203,10 +203,13 @@ def has_features(db: Database) -> bool:
 def counts(db: Database) -> dict[str, int]:
     """Beads by column, and `held` and `epic` ones. Counts indexes, and rows only of held beads: 0.1 s for a million."""
     moves.wake(db, db.now())
-    with db.read():
-        of = dict(db.plain(_BY_STATUS))
-        ready, held = db.one(_READY)[0], db.one(_HELD)[0]
-        beads = db.one("SELECT count(*) FROM beads")[0]
+    return db.moment(lambda: _counts(db))
+
+
+def _counts(db: Database) -> dict[str, int]:
+    of = {row[0]: row[1] for row in db.all(_BY_STATUS)}
+    ready, held = db.one(_READY)[0], db.one(_HELD)[0]
+    beads = db.one("SELECT count(*) FROM beads")[0]
     found = {name: sum(of.get(one, 0) for one, where in BY_STATUS.items() if where == name) for name in COLUMNS}
     found["ready"], found["blocked"] = ready, sum(of.get(status, 0) for status in _WAITING) - ready
     return {**found, "held": held, "epic": beads - sum(of.values())}

@@ -25,7 +25,6 @@ from ...daemon.model import Board, Starts
 from ...daemon.service import control
 from ...db.database import is_current
 from ...errors import Hindered, MachineShort, NobrakesError
-from ...events.kinds import Event
 from ...events.kinds import Kind as Happened
 from ...git.location import own_code_tracked
 from ...host.locks import holder
@@ -376,8 +375,6 @@ def daemon_blockers(store: "Store", pid: int | None) -> Iterator[Blocker]:
         if what := store.setting(control.TROUBLE):
             yield Blocker(Kind.RETRY, what.removesuffix("."))
         return
-    began = store.latest_events([Happened.DAEMON_STARTED], limit=1)
-    since = began[0] if began else Event(Happened.DAEMON_STARTED)
     if (dead := store.setting(BACKGROUND)) is not None:
         yield Blocker(
             Kind.DAEMON_DEAD,
@@ -386,7 +383,8 @@ def daemon_blockers(store: "Store", pid: int | None) -> Iterator[Blocker]:
             ("nobrakes daemon start", "nobrakes daemon stop"),
         )
     elif store.setting(RUN_SINCE) is not None:
-        process = since.data.get("pid")
+        began = store.latest_events([Happened.DAEMON_STARTED], limit=1)
+        process = began[0].data.get("pid") if began else None
         yield Blocker(
             Kind.RUN_CUT_OFF,
             "the last run was interrupted" + (f" (it was process {process})" if process else ""),
