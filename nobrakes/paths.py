@@ -1,4 +1,4 @@
-"""Where things are: the .nobrakes folder and its contents. Imports `os` only, as hooks and hot commands use it.
+"""Where things are: the .nobrakes folder and its contents. Imports `os` and `sys` only: hooks and hot commands use it.
 
 1. One graph a repository: a linked worktree uses its main worktree's .nobrakes, although it has a copy of the tracked
    settings; a bare repository has it inside; one in a subfolder is ignored.
@@ -6,12 +6,15 @@
 """
 
 import os
+import sys
 
 TYPE_CHECKING = False  # `ready` imports this: nothing that costs
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
+GIT_RULES = (".gitattributes", ".gitmodules", ".lfsconfig")
+"""Git's own rules are refused without a question (checks.policy.boundaries)."""
 HOOKS = ("reference-transaction", "pre-push", "pre-rebase")
 FOLDER = ".nobrakes"
 AGAIN = ".again"
@@ -262,3 +265,39 @@ def resource(name: str) -> str:
 def process_environment() -> dict[str, str]:
     """Without names that vanish meanwhile."""
     return {name: value for name in list(os.environ) if (value := os.environ.get(name)) is not None}
+
+
+def own_code(root: str, more: "Iterable[str]" = ()) -> "Iterator[tuple[str, str, str]]":
+    """Where this process imports code from, and `more`, as far as it lies in the repository: path, worktree, path in
+    it. Links count on their whole way, and so do missing folders."""
+    own = os.path.realpath(root)
+    for place in dict.fromkeys(step for path in (*_import_paths(), *more) for step in on_the_way(path)):
+        is_ours = place.startswith(os.path.join(own, FOLDER, ""))
+        if top := own if is_ours else _worktree_of(place, own):
+            yield place, top, os.path.relpath(place, top)
+
+
+def _import_paths() -> "Iterator[str]":
+    yield PACKAGE
+    for folder in sys.path:
+        yield folder
+        try:
+            with os.scandir(folder or os.curdir) as entries:
+                yield from (one.path for one in entries if one.is_symlink())
+        except OSError:
+            continue
+    for name, module in tuple(sys.modules.items()):
+        if name.startswith("__editable__"):
+            namespaces = getattr(module, "NAMESPACES", {}).values()
+            for path in (*getattr(module, "MAPPING", {}).values(), *(one for many in namespaces for one in many)):
+                yield from (path, f"{path}.py")
+
+
+def _worktree_of(place: str, root: str) -> str | None:
+    folder = os.path.dirname(place) if os.path.islink(place) else place
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")) and repository_root(folder) == root:
+            return folder
+        if folder == os.path.dirname(folder):
+            return None
+        folder = os.path.dirname(folder)

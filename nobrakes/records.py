@@ -1,8 +1,9 @@
-"""Records: frozen dataclasses with slots, whose methods are compiled with a class's first object. Their JSON too.
+"""Records: frozen dataclasses with slots, whose methods are compiled when they are used. Their JSON too.
 
 1. `dataclass(frozen=True, slots=True)` compiles six methods for each class in half a millisecond: a command defines 200
    records and uses 50, which was a quarter of its start-up. Slots and patterns exist at once; fields are made when they
-   are asked for, and methods are compiled with the first object, in one step. A test compares with the library's.
+   are asked for, `__init__` is compiled with the first object, and `__eq__` and `__hash__` with the first comparison. A
+   test compares with the library's.
 2. `plain` makes the JSON of every surface.
 """
 
@@ -32,7 +33,7 @@ Class = TypeVar("Class", bound=type)
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-_COMPILED = ("__init__", "__eq__", "__hash__")
+_COMPILED = frozenset(("__init__", "__eq__", "__hash__"))
 _whole: Callable[[Any], Any] = dataclass(frozen=True, slots=True)
 _bare: Callable[[Any], Any] = dataclass(init=False, repr=False, eq=False)
 _FROZEN = _whole(type("_Frozen", (), {})).__dataclass_params__
@@ -54,26 +55,41 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field, content))
 def frozen(kind: Class) -> Class:
-    """A frozen dataclass with slots, compiled at its first object; with a base or own methods of these, immediately."""
-    if kind.__bases__ != (object,) or any(name in kind.__dict__ for name in (*_METHODS, *_COMPILED)):
+    """A frozen dataclass with slots, compiled when its methods are used; with own ones of these, immediately."""
+    bases = kind.__bases__ if kind.__bases__ != (object,) else ()
+    is_foreign = any(vars(base).get("__dataclass_params__") is not _FROZEN for base in bases)
+    if is_foreign or any(name in kind.__dict__ for name in (*_METHODS, *_COMPILED)):
         return _whole(kind)  # type: ignore[no-any-return]
     names = tuple(kind.__annotations__)
     own = {name: value for name, value in vars(kind).items() if name not in ("__dict__", "__weakref__")}
     given = {name: own.pop(name) for name in names if name in own}
+    inherited = [name for base in bases for name in base.__dataclass_fields__]  # type: ignore[attr-defined]
+    in_order = [name for base in bases for name in base.__match_args__]  # type: ignore[attr-defined]
+    in_order += [name for name in names if _is_given_in_order(given.get(name))]
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        _complete(made)
+        _compile_init(made)
         made.__init__(self, *args, **kwargs)
+
+    def __eq__(self: Any, other: Any) -> Any:
+        _compile_comparison(made)
+        return made.__eq__(self, other)
+
+    def __hash__(self: Any) -> int:
+        _compile_comparison(made)
+        return made.__hash__(self)  # type: ignore[no-any-return]
 
     made: Any = type(kind)(
         kind.__name__,
-        (),
+        bases,
         {
             **own,
             **_METHODS,
             "__init__": __init__,
-            "__slots__": names,
-            "__match_args__": tuple(name for name in names if _is_given_in_order(given.get(name))),
+            "__eq__": __eq__,
+            "__hash__": __hash__,
+            "__slots__": tuple(name for name in names if name not in inherited),
+            "__match_args__": tuple(dict.fromkeys(in_order)),
             "__dataclass_params__": _FROZEN,  # a frozen dataclass inherits from frozen ones alone
             "__dataclass_fields__": _Fields(given),
         },
@@ -95,11 +111,14 @@ class _Fields:
     def __get__(self, one: object, kind: Any) -> Any:
         made = next(base for base in kind.__mro__ if vars(base).get("__dataclass_fields__") is self)
         shape = {**self._given, "__annotations__": made.__annotations__, "__module__": made.__module__, "__doc__": "."}
-        made.__dataclass_fields__ = found = _bare(type(made.__name__, (), shape)).__dataclass_fields__
+        found: dict[str, Any] = {}
+        for base in made.__bases__ if made.__bases__ != (object,) else ():
+            found |= base.__dataclass_fields__
+        made.__dataclass_fields__ = found = found | _bare(type(made.__name__, (), shape)).__dataclass_fields__
         return found
 
 
-def _complete(made: Any) -> None:
+def _compile_init(made: Any) -> None:
     known = sorted(fields(made), key=lambda one: bool(one.kw_only))
     given: dict[str, Any] = {"__put": object.__setattr__, "__missing": MISSING}  # named as no field is
     named, put = [], []
@@ -115,12 +134,20 @@ def _complete(made: Any) -> None:
             put.append(f"{first}()" if is_made else first)
     body = [f" __put(self, {one.name!r}, {value})" for one, value in zip(known, put, strict=True)]
     body += [" self.__post_init__()"] if hasattr(made, "__post_init__") else []
-    mine, other = ("".join(f"{who}.{one.name}, " for one in known if one.compare) for who in ("self", "other"))
-    lines = [f"def __init__(self, {', '.join(named)}):", *body, " return None"]
-    lines += ["def __eq__(self, other):", " if other.__class__ is not self.__class__:", "  return NotImplemented"]
+    _compile(made, [f"def __init__(self, {', '.join(named)}):", *body, " return None"], given)
+
+
+def _compile_comparison(made: Any) -> None:
+    compared = [one.name for one in fields(made) if one.compare]
+    mine, other = ("".join(f"{who}.{name}, " for name in compared) for who in ("self", "other"))
+    lines = ["def __eq__(self, other):", " if other.__class__ is not self.__class__:", "  return NotImplemented"]
     lines += [f" return ({mine}) == ({other})", "def __hash__(self):", f" return hash(({mine}))"]
+    _compile(made, lines, {})
+
+
+def _compile(made: Any, lines: Sequence[str], given: dict[str, Any]) -> None:
     exec("\n".join(lines), given)
-    for name in _COMPILED:
+    for name in given.keys() & _COMPILED:
         given[name].__qualname__ = f"{made.__qualname__}.{name}"
         setattr(made, name, given[name])
 

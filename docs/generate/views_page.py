@@ -7,7 +7,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from docs.generate.pages import row
-from nobrakes.daemon.service.now import NextStep
+from nobrakes.daemon.service.status import NextStep
 from nobrakes.records import types_of
 from nobrakes.web import openapi
 

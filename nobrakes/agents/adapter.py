@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, cast
-from urllib.parse import urlsplit
 
 from ..beads.model import Outcome, Role
 from ..errors import ConfigError
@@ -277,6 +276,9 @@ class Adapter(Protocol):
 
 
 def host_of(url: str) -> str:
+    """The host that a URL names. Raises ConfigError."""
+    from urllib.parse import urlsplit  # costs 2 ms, and questions about agents name no address
+
     try:
         found = urlsplit(url)
         port = found.port or {"https": 443, "http": 80}[found.scheme]

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..command_table import Field
 from ..errors import ChannelFailed, NotAllowed, UsageError
-from ..records import plain
 from ..text.cleaning import age, count, cut, one_line, pad, spoken
 from .outcome import Output, looked_at, opened, said, write
 from .screen import Screen, table
@@ -45,7 +44,7 @@ def show() -> Output:
 
     with looked_at() as app:
         found = notices_service.view(app.store, app.config.notify)
-    return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
+    return Output(found, lambda screen: "\n".join(_page(found, screen)))
 
 
 def _page(found: "NotifyView", screen: Screen) -> list[str]:
@@ -128,7 +127,7 @@ def machine(
             given = one_line(" ".join(other))[:40]
             hint = "For example: nobrakes machine set agents=3 usd_per_day=20"
             raise UsageError(f"'{given}' is not an action of `nobrakes machine`", hint)
-    return Output(plain(found), lambda screen: _machine(found, screen))
+    return Output(found, lambda screen: _machine(found, screen))
 
 
 def _pair(word: str) -> tuple[str, str]:
@@ -179,7 +178,7 @@ def repositories(
         listed = table(("REPOSITORY", "STATE", "FOR YOU", "SEEN"), rows, screen)
         return listed or "no repository is known yet: run `nobrakes init` in one"
 
-    return Output(plain(found), text)
+    return Output(found, text)
 
 
 def mcp(
@@ -242,7 +241,7 @@ def client(
                 for one in found
             ]
             return Output(
-                plain(found),
+                found,
                 lambda screen: table(("CLIENT", "MADE", "USED", "TOKEN"), rows, screen) or "no client has a token",
             )
         case ["add", name]:

@@ -35,7 +35,7 @@ def take(
     with opened() as app:
         known(app.store, bead)
         found = taking.take(taking.repository(app.store, app.git, app.paths, app.config), bead, actor(), to)
-    return said(plain(found), "\n".join(_taken(found)))
+    return said(found, "\n".join(_taken(found)))
 
 
 def _taken(found: "Taken") -> list[str]:
@@ -71,7 +71,7 @@ def hand_in(
         known(app.store, bead)
         found = taking.hand_in(taking.repository(app.store, app.git, app.paths, app.config), bead, actor(), source)
     where = one_line(found.branch or found.folder)
-    return said(plain(found), f"{bead}: {found.head[:12]} of {where} is handed in; the Reviewer is next")
+    return said(found, f"{bead}: {found.head[:12]} of {where} is handed in; the Reviewer is next")
 
 
 LINES = 200
@@ -169,7 +169,7 @@ def reviews(limit: int) -> Output:
 
     with looked_at() as app:
         found = bead_page.reviews(app.store, limit)
-    return Output(plain(found), lambda screen: "\n".join(_review(r, screen) for r in found) or "no review yet")
+    return Output(found, lambda screen: "\n".join(_review(r, screen) for r in found) or "no review yet")
 
 
 def _review(review: "Review", screen: Screen) -> str:
@@ -218,7 +218,7 @@ def history(
     with looked_at() as app:
         known(app.store, bead)
         found = bead_page.history(app.store, app.git, bead)
-    return Output(plain(found), lambda screen: _history(found, screen))
+    return Output(found, lambda screen: _history(found, screen))
 
 
 def _events(found: "BeadHistory", screen: Screen) -> "Iterator[str]":
@@ -280,7 +280,7 @@ def diff(
     with looked_at() as app:
         known(app.store, bead)
         found = operation.diff(app.store, app.git, bead, 0 if stat else operation.MAX_PATCH_BYTES)
-    return Output(plain(found), lambda screen: _shown(found, screen, stat))
+    return Output(found, lambda screen: _shown(found, screen, stat))
 
 
 def _shown(found: "DiffView", screen: Screen, stat: bool) -> str:

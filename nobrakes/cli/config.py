@@ -207,7 +207,7 @@ def init(
         "next_steps": report.next_steps,
         "trial": None if tried is None else {"green": tried[0], "said": tried[1]},
     }
-    return Output(plain(data), lambda screen: _set_up(report, tried, screen))
+    return Output(data, lambda screen: _set_up(report, tried, screen))
 
 
 def _missing(report: "InitReport", agents: bool, checks: bool) -> list[str]:

@@ -63,7 +63,7 @@ def start(user: UserPlace = False, **given: Any) -> Output:
         found, text = commands.start(app, actor(), **given)
     first, stands = f"{text}; it logs to {found['log']}", found["hindrances"]
     waits = replace(stands, found=tuple(one for one in stands.found if one.kind not in OVER))
-    return Output(plain(found), lambda screen: "\n".join([first, *lines(waits, now, screen)]))
+    return Output(found, lambda screen: "\n".join([first, *lines(waits, now, screen)]))
 
 
 def status(user: UserPlace = False) -> Output:
@@ -274,7 +274,7 @@ def providers(
 
             with opened() as app:
                 found, text = commands.providers(app, actor(), **{what: name})
-            return said(plain(found), text)
+            return said(found, text)
         case other:
             given = one_line(" ".join(other))[:40]
             raise UsageError(
@@ -292,7 +292,7 @@ def _show() -> Output:
         out += [*cap_lines(found.caps), *machine_lines(found.machine, screen)]
         return "\n".join(out) or "no provider refuses"
 
-    return Output(plain(found), text)
+    return Output(found, text)
 
 
 # Watching `run`: a picture that is redrawn on a terminal, one line an event elsewhere. Both are Views of the loop and

@@ -7,7 +7,6 @@ from ..command_table import Field
 from ..decisions import forms
 from ..decisions.blockers import STOPS
 from ..decisions.model import Escalation
-from ..records import plain
 from ..text.cleaning import age, count, cut, one_line, spoken
 from .outcome import Output, TextLayout, UserPlace, opened_or_home
 from .screen import Screen, paragraph, table
@@ -291,7 +290,7 @@ def escalations(
             [*heavy, listed(found, now, screen), *lines(rest, now, screen, lambda kind: kind not in STOPS)]
         )
 
-    return Output(plain(found), text, beside={"asks": plain(stands.asks)})
+    return Output(found, text, beside={"asks": stands.asks})
 
 
 def escalation(
@@ -305,4 +304,4 @@ def escalation(
     with opened_or_home(user, is_reading=True) as app:
         found = page.decision(app.store, app.paths, lambda: app.git, lambda: app.config, number, is_whole=all)
         now = app.store.now()
-    return Output(plain(found), lambda screen: shown(found, now, screen, all))
+    return Output(found, lambda screen: shown(found, now, screen, all))

@@ -10,7 +10,6 @@ from ..beads.service.bead_commands import known
 from ..command_table import Field
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..paths import process_environment
-from ..records import plain
 from ..text.cleaning import count, one_line, spoken
 from .outcome import Output, actor, opened, said
 from .screen import Screen
@@ -73,7 +72,7 @@ def undo(
         kept = [f"  its work is saved at {one_line(ref)}" for ref, _ in found.archived]
         return "\n".join([*out, *kept, *(["  the next attempt continues from it"] if kept else [])])
 
-    return Output(plain(found), text)
+    return Output(found, text)
 
 
 def _bead_named(store: "Store", what: str | None) -> str | None:
@@ -126,7 +125,7 @@ def archive(
             out.append(f"{may_go} of {len(found)} can be removed: nobrakes archive --expire")
         return "\n".join(out) or ("nothing can be removed" if expire else "nothing is archived")
 
-    return Output(plain(found), text)
+    return Output(found, text)
 
 
 def doctor(
@@ -162,7 +161,7 @@ def doctor(
         findings = examine(store, git, app.paths, config, *troubles, wrong, seen, known)
     broken = [finding.name for finding in findings if not finding.ok]
     error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how to repair it.") if broken else None
-    return Output(plain(findings), lambda screen: _findings(findings, screen), error)
+    return Output(findings, lambda screen: _findings(findings, screen), error)
 
 
 def _try_agents(app: "App", repair: str | None) -> Output:
@@ -175,7 +174,7 @@ def _try_agents(app: "App", repair: str | None) -> Output:
     report = conformance.trial_run(app.config, app.paths, process_environment())
     failed = [one.agent for one in report.agents if not one.ok]
     error = NobrakesError(f"failed: {', '.join(failed)}", "Install the version that the docs name.") if failed else None
-    return Output(plain(report), lambda screen: text(report, screen), error)
+    return Output(report, lambda screen: text(report, screen), error)
 
 
 def _findings(findings: "list[Finding]", screen: Screen) -> str:

@@ -47,7 +47,7 @@ def list_features(
 
     with looked_at() as app:
         found = feature_page.listed(app.store, state, search, sort, archived)
-    return Output(plain(found), lambda screen: "\n".join(_list(found)))
+    return Output(found, lambda screen: "\n".join(_list(found)))
 
 
 def _list(found: "FeatureListView") -> list[str]:
@@ -86,9 +86,9 @@ def show(
     with looked_at() as app:
         if version is not None:
             differs = feature_page.difference(app.store, feature, version)
-            return Output(plain(differs), lambda screen: "\n".join(_differs(differs)))
+            return Output(differs, lambda screen: "\n".join(_differs(differs)))
         found = feature_page.view(app.store, feature)
-    return Output(plain(found), lambda screen: "\n".join(_page(found, way, screen)))
+    return Output(found, lambda screen: "\n".join(_page(found, way, screen)))
 
 
 def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
@@ -210,7 +210,7 @@ def scan(feature: FeatureId) -> Output:
 
     with looked_at() as app:
         found = controls.scan_of(app.store, app.git, feature)
-    return Output(plain(found), lambda screen: "\n".join(_scan(found)))
+    return Output(found, lambda screen: "\n".join(_scan(found)))
 
 
 def _scan(found: "ScanView") -> list[str]:
@@ -236,7 +236,7 @@ def reviews(feature: FeatureId) -> Output:
         found = feature_page.reviews(app.store, rules, feature)
         lacks = unsigned(app.store, {feature})
         then = [] if lacks is None else ["To continue now: {} ({})".format(*to_sign(app.store, rules, lacks))]
-    return Output(plain(found), lambda screen: "\n".join((*_lines(found), *then)))
+    return Output(found, lambda screen: "\n".join((*_lines(found), *then)))
 
 
 def _lines(found: "ReviewsView") -> Iterator[str]:
@@ -294,7 +294,7 @@ def rollback(
             seen = look(app.store, app.git, given["feature"])
     if not (yes or dry_run):
         raise NotAllowed(_what(seen), f"If you mean it: `nobrakes forge rollback {seen.feature} --yes`.")
-    return Output(plain(seen), lambda screen: "\n".join(_shown(seen, screen)))
+    return Output(seen, lambda screen: "\n".join(_shown(seen, screen)))
 
 
 def _what(seen: "RollbackView") -> str:

@@ -56,7 +56,6 @@ from .outcome import (
     for_place,
     looked_at,
     opened_or_home,
-    plain,
     said,
     text_or_stdin,
     write,
@@ -92,7 +91,7 @@ def _typed(command: CommandFunction, at_home: bool) -> Callable[..., Output]:
     def do(user: bool = False, **given: Any) -> Output:
         with opened_or_home(user) as app:
             found, text = command(app, actor(), **given)
-        return said(plain(found), text)
+        return said(found, text)
 
     more = [Parameter("user", bool, get_args(UserPlace)[1], False)] if at_home else []
     return typed(command.__name__, command.__doc__, parameters_of(command), do, more)
@@ -395,13 +394,12 @@ def orientation(is_visiting: bool) -> "tuple[FirstScreen | None, str, str]":
             return None, "git init", "nobrakes needs a git repository, and there is none here"
         return None, "nobrakes init", "this repository does not use nobrakes yet"
     from ..app import blockers
-    from ..daemon.service import now as views
     from ..daemon.service import status
 
     MAIN_IS_SHOWN.set(True)
     with looked_at() as app:
         stands = blockers(app)
-        found = views.next_step(app.store, stands, app.config.forge)
+        found = status.next_step(app.store, stands, app.config.forge)
         working = status.workers(app.store, stands.works)
         first = status.first_screen(app.store, app.git, app.paths, app.config, stands, working, is_visiting)
     return first, one_line(found.command), one_line(found.why + found.other)
@@ -410,7 +408,7 @@ def orientation(is_visiting: bool) -> "tuple[FirstScreen | None, str, str]":
 def overview(as_json: bool) -> Output:
     """The answers of a morning, and the next step."""
     first, command, why = orientation(not as_json)
-    data = {"next": {"command": command, "why": why}, "first": plain(first)}
+    data = {"next": {"command": command, "why": why}, "first": first}
 
     def text(screen: Screen) -> str:
         from .views import first_text

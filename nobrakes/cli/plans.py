@@ -10,7 +10,6 @@ from ..beads.model import Bead, BeadType
 from ..command_table import Field
 from ..errors import Deadlock, UsageError
 from ..paths import resource
-from ..records import plain
 from ..text.cleaning import count, count_beads_and_epics, cut, first_of, one_line, pad, width
 from .outcome import KEPT, Output, actor, confirm, opened, report_progress, said, write
 from .screen import Screen, screen_of
@@ -151,7 +150,7 @@ def commit_strategy(
         if not given.get("drop"):
             found = strategy.strategy(app.store)
             if dry_run:
-                return Output(plain(found), lambda screen: "\n".join(difference_lines(found, screen)))
+                return Output(found, lambda screen: "\n".join(difference_lines(found, screen)))
             if found.is_empty:
                 given = {}
             elif not yes:
@@ -163,7 +162,7 @@ def commit_strategy(
                     )
                 write("\n".join(difference_lines(found, screen_of(sys.stdout))))
                 if not confirm("Approve?"):
-                    return said(plain(approving.Approved((), None)), "nothing was changed")
+                    return said(approving.Approved((), None), "nothing was changed")
                 given["revision"] = given.get("revision") or found.revision
         done, text = commands.commit_strategy(app, actor(), **given)
         from ..daemon.service import control
@@ -175,7 +174,7 @@ def commit_strategy(
             out.append(f"compare: nobrakes commit-strategy --dry-run; approve one anyway: --overwrite {done.left[0]}")
         out += ["to undo: nobrakes undo"] if done.approved or done.changes or done.features else []
         out += ["to start the work: nobrakes run"] if done.approved and not begun else []
-    return said(plain(done), "\n".join(out))
+    return said(done, "\n".join(out))
 
 
 def _counted(found: "StrategyView") -> tuple[str, int]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..command_table import Field
 from ..errors import NotAllowed
 from ..projects import commands
-from ..records import plain
 from ..text.cleaning import count, cut, lines, one_line, spoken
 from .outcome import Output, actor, confirm, opened_or_home, said
 from .screen import Screen, table
@@ -31,7 +30,7 @@ def list_projects(everything: Annotated[bool, Field("Include archived projects."
         listed = table(("PROJECT", "STATE", "FOR YOU", "FOLDER"), rows, screen)
         return listed or f"there is no project in {one_line(found.folder)} yet: `nobrakes project new NAME` makes one"
 
-    return Output(plain(found), text)
+    return Output(found, text)
 
 
 def _state(one: "ProjectView") -> str:
@@ -46,7 +45,7 @@ def _waiting(one: "ProjectView") -> str:
 
 def new(**given: Any) -> Output:
     made, text = commands.new(None, actor(), **given)
-    return said(plain(made), text)
+    return said(made, text)
 
 
 def use(
@@ -57,7 +56,7 @@ def use(
     from ..projects.service import projects_folder
 
     found = projects_folder.set_project(session, name, False, actor())
-    return said(plain(found), f"{found.message}\n{found.path}, for session {one_line(found.session)}")
+    return said(found, f"{found.message}\n{found.path}, for session {one_line(found.session)}")
 
 
 def show(name: Name) -> Output:
@@ -65,7 +64,7 @@ def show(name: Name) -> Output:
     from ..projects.service import sprint_approval as sprints_service
 
     found = sprints_service.page(name)
-    return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
+    return Output(found, lambda screen: "\n".join(_page(found, screen)))
 
 
 def _page(found: "ProjectPage", screen: Screen) -> list[str]:
@@ -108,7 +107,7 @@ def status() -> Output:
         out += ["", table(("SESSION", "PROJECT", "SEEN"), talks, screen)] if talks else []
         return "\n".join(out)
 
-    return Output(plain({"projects": found, "sessions": chats}), text)
+    return Output({"projects": found, "sessions": chats}, text)
 
 
 def whats_next(name: Name) -> Output:
@@ -127,12 +126,12 @@ def whats_next(name: Name) -> Output:
             out += [f"  {cut(one_line(item), 110)}" for item in one.items]
         return "\n".join(out) or "no contradictions: documents, commits and artifacts agree"
 
-    return Output(plain(found), text)
+    return Output(found, text)
 
 
 def archive(**given: Any) -> Output:
     found, text = commands.archive(None, actor(), **given)
-    return said(plain(found), text)
+    return said(found, text)
 
 
 Yes = Annotated[bool, Field("Approve without being asked.", ("--yes", "-y"))]
@@ -152,7 +151,7 @@ def run(name: Name, yes: Yes = False, seen: Seen = "", **given: Any) -> Output:
         if not _said_yes(shown, yes, f"nobrakes project run {found.name} {' '.join(words)} --yes"):
             return said({"run": None}, "nothing was started")
         made, text = commands.run(app, actor(), seen=offer.seen, **given)
-    return said(plain(made), text if not yes else f"{shown}\n{text}")
+    return said(made, text if not yes else f"{shown}\n{text}")
 
 
 def _said_yes(shown: str, yes: bool, again: str) -> bool:
@@ -185,7 +184,7 @@ def schedule(name: Name, yes: Yes = False, seen: Seen = "", **given: Any) -> Out
             if not _said_yes(shown, yes, f"nobrakes project schedule {found.name} --at {wanted.at} … --yes"):
                 return said({"schedule": None}, "nothing was scheduled")
         made, text = commands.schedule(app, actor(), seen=seen, **given)
-    return said(plain(made), f"{shown}\n{text}" if yes and shown else text)
+    return said(made, f"{shown}\n{text}" if yes and shown else text)
 
 
 def _repository(name: str) -> "ProjectView":
@@ -219,4 +218,4 @@ def go_on(**given: Any) -> Output:
         rows = [(one.project, "works" if one.daemon else "rests", one_line(one.text)) for one in went]
         return table(("PROJECT", "DAEMON", "WHY"), rows, screen) or "no project"
 
-    return Output(plain(went), text)
+    return Output(went, text)

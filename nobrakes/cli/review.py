@@ -40,7 +40,7 @@ def show_all(everything: Annotated[bool, Field("Include merged and closed ones."
         shown = table(titles, rows, screen) or ("" if words else "no pull request waits for people")
         return "\n".join(filter(None, [shown, *words]))
 
-    return Output(plain(found), text)
+    return Output(found, text)
 
 
 def preview(bead: Annotated[str, Field("Only this one, with its output.", metavar="BEAD")] = "") -> Output:
@@ -61,7 +61,7 @@ def preview(bead: Annotated[str, Field("Only this one, with its output.", metava
         shown = table(("BEAD", "STATE", "ADDRESS", "STARTED", "BY"), rows, screen)
         return "\n".join([shown or "no preview was started", *(cleaning.lines(found[0].log) if bead else ())])
 
-    return Output(plain(found), text)
+    return Output(found, text)
 
 
 def show(bead: Bead) -> Output:
@@ -80,7 +80,7 @@ def show(bead: Bead) -> Output:
         f"for the branch {found.into}" if found.into else "",
         f"merged as {found.merged_as[:12]}" if found.merged_as else "",
     ]
-    return said(plain(found), "\n".join(line for line in lines if line))
+    return said(found, "\n".join(line for line in lines if line))
 
 
 def view(bead: Bead) -> Output:
@@ -126,7 +126,7 @@ def review(
 
     with looked_at() as app:
         found = merges.records_of(app.git, bead)
-    return Output(plain(found), lambda screen: "\n\n".join(_shown(one, screen) for one in found))
+    return Output(found, lambda screen: "\n\n".join(_shown(one, screen) for one in found))
 
 
 def verify(
@@ -161,7 +161,7 @@ def verify(
     error = (
         Unproven(f"main and its evidence do not agree: {_times(len(report.wrong), 'fault')}") if report.wrong else None
     )
-    return Output(plain(report), lambda screen: _report(report, screen), error)
+    return Output(report, lambda screen: _report(report, screen), error)
 
 
 def _times(count: int, what: str) -> str:
@@ -383,4 +383,4 @@ def flakes(check: Annotated[str, Field("Only this check.", ("--check",), metavar
         ]
         return table(("TIMES", "CHECK", "TEST", "LAST", "BEAD", "TREE"), rows, screen) or "no flake was seen"
 
-    return Output(plain(found), text)
+    return Output(found, text)

@@ -11,7 +11,6 @@ from .. import paths
 from ..beads.service.bead_commands import known
 from ..command_table import Field
 from ..errors import NotARepository, UsageError
-from ..records import plain
 from ..sessions.model import BEAD, PLAN, Session
 from ..text.cleaning import count, cut, lasted, lines, one_line, pad
 from . import views
@@ -34,7 +33,7 @@ def show(number: Number, user: UserPlace = False) -> Output:
 
     with opened_or_home(user, is_reading=True) as app:
         found = relays.view(app.store, app.paths, number)
-    return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
+    return Output(found, lambda screen: "\n".join(_page(found, screen)))
 
 
 def _page(found: "SessionView", screen: Screen) -> list[str]:
@@ -68,7 +67,7 @@ def sessions(
     with opened_or_home(user, is_reading=True) as app:
         found = relays.listed(app.store, everything=everything)
         held = relays.memory(app.store)
-    return Output(plain(found), lambda screen: "\n".join(_rows(found, held)) or "no session is open")
+    return Output(found, lambda screen: "\n".join(_rows(found, held)) or "no session is open")
 
 
 def _rows(found: "list[Session]", held: Mapping[int, int]) -> list[str]:
@@ -129,7 +128,7 @@ def relay(
         asked = text_or_stdin(prompt, "prompt")
         wanted = operations.Wanted(asked, agent, model, repository, plans=plan, files=files, in_place=checkout)
         made, text = commands.begin(app, actor(), wanted)
-    return said(plain(made), text)
+    return said(made, text)
 
 
 def _asked(words: list[str]) -> tuple[str, str]:
@@ -171,10 +170,10 @@ def _go_on(number: int, words: list[str], user: bool) -> Output:
     with _keeper(where, user, is_reading=not prompts) as app:
         if not prompts:
             found = operations.summary(app.store, app.paths, number)
-            return Output(plain(found), lambda screen: "\n".join(_relaying_page(found, screen)))
+            return Output(found, lambda screen: "\n".join(_relaying_page(found, screen)))
         operations.found(app.store, number)
         message, text = commands.say(app, actor(), number, text_or_stdin(prompts[0], "prompt"))
-    return said(plain(message), text)
+    return said(message, text)
 
 
 def _hand_in(number: int, words: list[str], user: bool) -> Output:
@@ -184,7 +183,7 @@ def _hand_in(number: int, words: list[str], user: bool) -> Output:
         raise UsageError("--hand-in takes no prompt, at most a folder", "Leave the prompt out.")
     with _keeper(words[0] if words else "", user, is_reading=False) as app:
         landed, text = commands.hand_in(app, actor(), number)
-    return said(plain(landed), text)
+    return said(landed, text)
 
 
 def _is_folder(word: str) -> bool:
@@ -333,4 +332,4 @@ def log(bead: str, attempt: int | None, last: int) -> Output:
             out += [_line(line, screen) for line in spoken] or ["  it said nothing"]
         return "\n".join(out) or "no agent has worked on it yet"
 
-    return Output(plain(found), text)
+    return Output(found, text)

@@ -4,7 +4,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,7 @@ from ..beads import work_status
 from ..command_table import Field
 from ..decisions.blockers import Blocker, Kind, rest, told
 from ..errors import NobrakesError, UsageError
-from ..records import grouped, plain
+from ..records import grouped
 from ..text.cleaning import age, count, cut, one_line
 from .outcome import MAIN_IS_SHOWN, WIDEST, Output, TextLayout, looked_at, opened, said, write
 from .screen import Screen, table
@@ -91,7 +90,7 @@ def status(as_json: AsJson = False) -> Output:
     with looked_at() as app:
         found = of_repository(app.store, app.paths, app.config, here(app), not as_json)
         now = app.store.now()
-    return Output(plain(found), lambda screen: _status(found, now, screen))
+    return Output(found, lambda screen: _status(found, now, screen))
 
 
 def cap_lines(caps: "Iterable[CapView]") -> list[str]:
@@ -193,7 +192,7 @@ def board(
             app.store, stands=blockers(app.store, app.paths, app.config, misconfigured=app.misconfigured)
         )
         now = app.store.now()
-    return Output(plain(found), lambda screen: _board(found, now, screen))
+    return Output(found, lambda screen: _board(found, now, screen))
 
 
 def _live(as_json: bool) -> Output:
@@ -250,7 +249,7 @@ STYLES = {"ready": "green", "working": "cyan", "review": "cyan", "escalated": "r
 
 def graph(
     format: Annotated[str, Field("text, mermaid, dot or svg.", ("--format", "-f"))] = "",
-    output: Annotated[Path | None, Field("Write it to this file.", ("--output", "-o"))] = None,
+    output: Annotated[str | None, Field("Write it to this file.", ("--output", "-o"), "<path>")] = None,
     epic: Annotated[str | None, Field("Only beads of this epic.", ("--epic",))] = None,
     focus: Annotated[bool, Field("Show what runs, what waits for you, and what comes next.", ("--focus",))] = False,
     epics: Annotated[bool, Field("Show one line for each epic, with its progress.", ("--epics",))] = False,
@@ -273,7 +272,7 @@ def graph(
     return _drawn(format, output, epic)
 
 
-def _drawn(format: str, output: Path | None, epic: str | None) -> Output:
+def _drawn(format: str, output: str | None, epic: str | None) -> Output:
     from ..beads.service.bead_commands import known
     from ..pictures import draw
 
@@ -289,11 +288,12 @@ def _drawn(format: str, output: Path | None, epic: str | None) -> Output:
             sys.stderr.write(f"note: {drawn.note}\n")
         return said({**data, "graph": drawn.text}, drawn.text)
     try:
-        output.write_text(drawn.text + ("" if drawn.text.endswith("\n") else "\n"), encoding="utf-8")
+        with open(output, "w", encoding="utf-8") as file:
+            file.write(drawn.text + ("" if drawn.text.endswith("\n") else "\n"))
     except OSError as error:
         raise NobrakesError(f"{output} cannot be written: {error.strerror}", "Name a file that can be.") from None
     note = f"\n{drawn.note}" if drawn.note else ""
-    return said({**data, "path": str(output)}, f"written to {output}{note}")
+    return said({**data, "path": output}, f"written to {output}{note}")
 
 
 def _looked(mode: str, epic: str | None, search: str, live: bool) -> Output:

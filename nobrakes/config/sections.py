@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..beads.branches import may_be_a_beads
-from ..git.port import GIT_RULES
+from ..paths import GIT_RULES
 from ..records import copied
 from .values import BEAD_ID, BRANCH, EXPORT_PATH, FULL_PATHS, HOSTS, INSIDE, TOOLS, OneOrMore, Rule, Section, section
 

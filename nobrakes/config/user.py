@@ -9,6 +9,7 @@ import json
 import os
 import re
 import stat
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal
@@ -76,16 +77,25 @@ def user_place() -> UserPlace:
         place = UserPlace(os.path.join(own, "config"), os.path.join(own, "state"))
     else:
         _require_home()
-        import platformdirs
-
         try:
-            place = UserPlace(platformdirs.user_config_dir(_NAME, False), platformdirs.user_state_dir(_NAME, False))
+            place = UserPlace(_folder("config", ".config"), _folder("state", ".local/state"))
         except RuntimeError as error:  # HOME is not set, and nobody knows the account
             raise PlaceUnusable(f"this account has no home folder: {error}") from None
     for folder in (place.settings, place.state):
         if not os.path.isabs(folder):
             raise PlaceUnusable(f"this account has no home folder: {folder} is not an absolute path")
     return place
+
+
+def _folder(kind: str, below: str) -> str:
+    """Ours among the account's. The library's import costs more than the rest of a look at the machine, so what XDG
+    says of Linux is read here. RuntimeError: no home."""
+    named, home = os.environ.get(f"XDG_{kind.upper()}_HOME", ""), os.environ.get("HOME", "")
+    if sys.platform == "linux" and (os.path.isabs(named) or os.path.isabs(home)):
+        return os.path.join(named if os.path.isabs(named) else f"{home.rstrip('/')}/{below}", _NAME)
+    import platformdirs
+
+    return str(getattr(platformdirs, f"user_{kind}_dir")(_NAME, False))
 
 
 def _require_home() -> None:
@@ -137,9 +147,7 @@ def default_workspace() -> str:
     user_place()
     if own := os.environ.get(OVERRIDE):
         return os.path.join(own, "workspace")
-    import platformdirs
-
-    return os.path.join(platformdirs.user_data_dir(_NAME, False), "workspace")
+    return os.path.join(_folder("data", ".local/share"), "workspace")
 
 
 def folders() -> tuple[str, ...]:

@@ -15,7 +15,6 @@ import re
 import select
 import signal
 import sys
-import tempfile
 import threading
 import time
 from _thread import allocate_lock
@@ -422,6 +421,8 @@ def _ended(
 
 @contextlib.contextmanager
 def _file(content: bytes) -> Iterator[IO[bytes]]:
+    import tempfile  # costs 1 ms with what it imports, and most commands only ask
+
     with tempfile.TemporaryFile() as opened:
         opened.write(content)
         opened.seek(0)
@@ -698,6 +699,8 @@ def _named(content: bytes) -> Iterator[str]:
     try:
         memory = os.memfd_create("nobrakes-object", os.MFD_CLOEXEC)
     except (AttributeError, OSError):  # another system, or a container that forbids it
+        import tempfile
+
         with tempfile.NamedTemporaryFile(prefix="nobrakes-object-") as file:
             file.write(content)
             file.flush()

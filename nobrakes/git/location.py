@@ -10,7 +10,7 @@ import copy
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import IO, TYPE_CHECKING
 
@@ -236,50 +236,16 @@ def tracked(root: str) -> tuple[str, ...]:
 @cache
 def own_code_tracked(root: str) -> tuple[str, ...]:
     """The places in the repository from which this process imports code and where agents change files: tracked by git,
-    or where agents work. Links count on their whole way, and so do missing folders."""
-    found = _within(root, _import_paths())
+    or where agents work."""
+    found = paths.own_code(root)
     return tuple(at for at, top, path in found if path.startswith(f"{paths.FOLDER}/") or _is_tracked(path, top))
 
 
 @cache
 def own_code_globs(root: str) -> tuple[str, ...]:
     """Globs of where nobrakes and its Python run in the repository; agents change them only with a person's consent."""
-    places = (path for _, _, path in _within(root, (*_import_paths(), sys.prefix)))
+    places = (path for _, _, path in paths.own_code(root, (sys.prefix,)))
     return tuple(dict.fromkeys(f"/{path}" for path in places if path != os.curdir))
-
-
-def _within(root: str, wanted: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    own = os.path.realpath(root)
-    for place in dict.fromkeys(step for path in wanted for step in paths.on_the_way(path)):
-        is_ours = place.startswith(os.path.join(own, paths.FOLDER, ""))
-        if top := own if is_ours else _worktree_of(place, own):
-            yield place, top, os.path.relpath(place, top)
-
-
-def _import_paths() -> Iterator[str]:
-    yield paths.PACKAGE
-    for folder in sys.path:
-        yield folder
-        try:
-            with os.scandir(folder or os.curdir) as entries:
-                yield from (one.path for one in entries if one.is_symlink())
-        except OSError:
-            continue
-    for name, module in tuple(sys.modules.items()):
-        if name.startswith("__editable__"):
-            namespaces = getattr(module, "NAMESPACES", {}).values()
-            for path in (*getattr(module, "MAPPING", {}).values(), *(one for many in namespaces for one in many)):
-                yield from (path, f"{path}.py")
-
-
-def _worktree_of(place: str, root: str) -> str | None:
-    folder = os.path.dirname(place) if os.path.islink(place) else place
-    while True:
-        if os.path.lexists(os.path.join(folder, ".git")) and paths.repository_root(folder) == root:
-            return folder
-        if folder == os.path.dirname(folder):
-            return None
-        folder = os.path.dirname(folder)
 
 
 def _is_tracked(path: str, top: str) -> bool:

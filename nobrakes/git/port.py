@@ -23,8 +23,6 @@ EPICS = "epics"
 BASES = "bases"
 """The last known remote branches that features use beside main, below refs/nobrakes/."""
 
-GIT_RULES = (".gitattributes", ".gitmodules", ".lfsconfig")
-"""Git's own rules are refused without a question (checks.policy.boundaries)."""
 ABSENT = "000000"
 GITLINK = "160000"
 SYMLINK = "120000"

@@ -8,7 +8,6 @@
 import copy
 import os
 import re
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -509,6 +508,8 @@ class Showing(Tools):
     def content(self, base: str, head: str) -> str:
         """Independent of the base and of settings."""
         asked = ["diff-tree", "-r", "-p", "--no-renames", "-U3", "--diff-algorithm=myers", "--text"]
+        import tempfile
+
         with tempfile.TemporaryFile() as said:
             self.place.run([*_NOBODYS, *asked, *PLAIN, base, head], stdout=said)
             said.seek(0)
@@ -518,6 +519,8 @@ class Showing(Tools):
         fork = self.history.fork(onto, head, began)
         if fork is None:
             raise GitFailed("the branch has no commit in common with main")
+        import tempfile
+
         with tempfile.TemporaryDirectory(prefix="nobrakes-shown-") as folder:
             lent = os.pathsep.join(self.place.lent())
             env = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": lent}
@@ -532,6 +535,8 @@ class Showing(Tools):
         return self.place.run(["commit-tree", "-m", "joint", "-p", parent, tree], env={**env, **when}).text
 
     def _merged(self, ours: str, theirs: str, main: str, env: dict[str, str]) -> Iterator[port.Clash]:
+        import tempfile
+
         with tempfile.NamedTemporaryFile(prefix="nobrakes-attributes-") as file:
             file.write(f"* conflict-marker-size={_MARKER}\n{self._merger.ways(main)}".encode(errors="surrogateescape"))
             file.flush()

@@ -17,19 +17,16 @@ pack, and a checkout of a thousand files took twice as long.
 """
 
 import contextlib
-import hashlib
 import io
 import os
-import shutil
 import struct
-import tempfile
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate, pairwise
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import GitFailed
 from ..paths import process_environment
@@ -38,6 +35,9 @@ from .command_line import CHECKOUT
 from .landing import standing
 from .location import Place
 from .objects import FOLDER, MODULE, OWN, Entry, Objects, differing, parse_commit, stored
+
+if TYPE_CHECKING:
+    import hashlib
 
 T = TypeVar("T")
 
@@ -147,6 +147,8 @@ def names_in(index: str, width: int) -> Sequence[str]:
 
 
 def _hash(oid: str) -> Callable[[bytes], "hashlib._Hash"]:
+    import hashlib  # loads OpenSSL, and a look at main hashes nothing
+
     return hashlib.sha1 if len(oid) == 40 else hashlib.sha256
 
 
@@ -284,6 +286,8 @@ def held(
 @contextmanager
 def folder(place: Place) -> Iterator[str]:
     """A new folder beside our packs, on the same file system."""
+    import tempfile
+
     try:
         with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=place.objects) as made:
             yield made
@@ -366,6 +370,8 @@ PACKED_AGE = 60.0
 # moment, so only old locks are removed there. A human's index.lock is never touched; ours has our mark in it.
 def clear(place: Place) -> None:
     """Remove stale lock files, except those of indexes; waits up to SHARED_AGE for a young one."""
+    import shutil
+
     for folder, _, names in os.walk(os.path.join(place.git_dir, OWN)):
         for name in names:
             if name.endswith(".lock"):

@@ -13,10 +13,10 @@ import os
 import pwd
 import signal
 import struct
-import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from ..errors import DaemonNotRunning, DaemonRunning, NoAgent, NobrakesError
 from ..paths import own_path, own_program, process_environment
@@ -24,6 +24,9 @@ from ..text.cleaning import count
 from . import proctable
 from .files import LEFT, is_readable, private_folder, read_tail, storage_errors
 from .proctable import LINUX, send
+
+if TYPE_CHECKING:
+    import subprocess  # costs 2 ms, and most commands only ask who holds a lock
 
 
 class DaemonLock:
@@ -184,6 +187,8 @@ def start_daemon(
 ) -> int:
     """Start a detached daemon; its pid after `report_ready`. Output goes to `log`. DaemonRunning: `lock` is held;
     DaemonNotRunning: it died, with the log's end; NobrakesError: silent for `timeout` seconds, and left running."""
+    import subprocess
+
     if (running := holder(lock)) is not None:
         raise DaemonRunning(f"a daemon already works in this repository (process {running})")
     private_folder(os.path.dirname(log))
@@ -274,6 +279,8 @@ def why_not() -> str:
 
 def control(*words: str) -> tuple[int, str]:
     """Exit code and output of `systemctl --user WORDS`. NobrakesError: no answer."""
+    import subprocess
+
     try:
         done = subprocess.run(
             ["systemctl", "--user", "--no-pager", *words],
@@ -296,6 +303,8 @@ def lingers() -> bool:
 
 def run_interactive(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> int:
     """Give the terminal to the program, Ctrl-C too; returns its exit code, 128+n for a signal. Raises NoAgent."""
+    import subprocess
+
     if not os.path.isdir(cwd):
         raise NotADirectoryError(cwd)
     # a handler that does nothing, since to ignore the signal is what the program would inherit

@@ -11,7 +11,6 @@ import functools
 import os
 import resource
 import signal
-import subprocess
 import sys
 import time
 from collections import deque
@@ -202,6 +201,8 @@ _COLUMNS = "pid=,ppid=,stat=,lstart="
 
 
 def _ps(*arguments: str) -> list[str]:
+    import subprocess  # not on Linux
+
     try:
         done = subprocess.run(
             ["ps", *arguments],

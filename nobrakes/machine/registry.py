@@ -6,7 +6,6 @@
 """
 
 import os
-import shutil
 import stat
 import threading
 import time
@@ -464,7 +463,7 @@ def _looked(place: UserPlace) -> tuple[MachineSettings | None, tuple[Share, ...]
         try:
             shares = _shares(store, place)
             store.require_writable()
-            if shutil.disk_usage(place.state).free == 0:
+            if os.statvfs(place.state).f_bavail == 0:
                 raise errors.DiskFull(f"no space is left for {place.database}")
         finally:
             store.close()

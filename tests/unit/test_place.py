@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from nobrakes.config import user
@@ -22,6 +23,17 @@ def test_else_it_lies_where_the_system_wants_it(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "s"))
     found = user.user_place()
     assert (found.settings, found.state) == (str(tmp_path / "c" / "nobrakes"), str(tmp_path / "s" / "nobrakes"))
+
+
+@pytest.mark.parametrize("home", ["/some/where", "/some/where/", "/", "here"])
+@pytest.mark.parametrize("named", [None, "", "here", "/else/where", "/else/where/"])
+def test_the_folders_are_those_of_the_library(monkeypatch: pytest.MonkeyPatch, named: str | None, home: str) -> None:
+    monkeypatch.setenv("HOME", home)
+    for kind, below in (("config", ".config"), ("state", ".local/state"), ("data", ".local/share")):
+        monkeypatch.delenv(f"XDG_{kind.upper()}_HOME", raising=False)
+        if named is not None:
+            monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", named)
+        assert user._folder(kind, below) == getattr(platformdirs, f"user_{kind}_dir")("nobrakes", False)
 
 
 def test_an_account_without_a_home_has_no_place(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,14 +19,10 @@ from ...requests.model import RequestLine, landed
 from ..model import CLOSED, DependencyType, Role, Status
 from ..readiness import Why, explain
 from ..work_status import REQUESTED, SHOWN
-from .bead_page import BeadHistory, Review, allowed, history, reviews
 
 if TYPE_CHECKING:
     from ...store import Store
     from ..graph import Node
-
-
-__all__ = ["BeadHistory", "BoardView", "Review", "board", "history", "reviews"]
 
 CARDS = 12
 
@@ -199,6 +195,8 @@ class _Facts:
         self.merged = {event.bead: event.at for event in reversed(store.latest_events(MERGES, None, 200))}
 
     def tile(self, name: str, node: "Node") -> Tile:
+        from .bead_page import allowed  # the board that a terminal shows has no commands
+
         asked, worker = self.escalations.get(node.id), self.workers.get(node.id)
         since = worker.started_at if worker else self.merged.get(node.id) if name == "done" else None
         if asked is not None:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...beads.model import Bead, Outcome, Role
 from ...decisions.model import COMMANDS, FILTERS
-from ...git.port import ABSENT, GIT_RULES, GITLINK, SYMLINK, Change
+from ...git.port import ABSENT, GITLINK, SYMLINK, Change
 from ...globs import folded as folded_globs
 from ...globs import matches
+from ...paths import GIT_RULES
 from ...records import frozen
 from ...text.cleaning import first_of, is_seen, shorten
 from ..test_paths import SNAPSHOTS

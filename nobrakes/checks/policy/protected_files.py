@@ -14,9 +14,9 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from ...git.port import GIT_RULES
 from ...globs import folded as folded_globs
 from ...globs import matches
+from ...paths import GIT_RULES
 from ..contract import Check
 from ..test_paths import SETTINGS, taken_up
 

@@ -23,7 +23,6 @@ from ...config.user import OVERRIDE
 from ...decisions.blockers import BACKGROUND
 from ...errors import ConfigError, DaemonNotRunning, NobrakesError, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
-from ...git.port import Git
 from ...host import locks, proctable
 from ...host.files import wake
 from ...host.locks import holder
@@ -34,6 +33,7 @@ from ...text.cleaning import count
 from ..model import FROZEN as FROZEN
 
 if TYPE_CHECKING:
+    from ...git.port import Git
     from ...review.queue import Quarantined
     from ...store import Store
     from ..model import Limits
@@ -55,7 +55,7 @@ class Archived:
     goes: bool = False
 
 
-def look(store: "Store", git: Git, keep_days: float | None) -> list[Archived]:
+def look(store: "Store", git: "Git", keep_days: float | None) -> list[Archived]:
     """Newest first. `keep_days` None: all stays."""
     now = store.now()
     heads: dict[str, tuple[str, float] | None] = {}
@@ -70,7 +70,7 @@ def look(store: "Store", git: Git, keep_days: float | None) -> list[Archived]:
     return found
 
 
-def _merged_head(store: "Store", git: Git, name: str) -> tuple[str, float] | None:
+def _merged_head(store: "Store", git: "Git", name: str) -> tuple[str, float] | None:
     known: list[Bead] = store.beads(ids=[name])
     if not known or known[0].status is not Status.DONE or known[0].merged_commit is None:
         return None
@@ -82,7 +82,7 @@ def _merged_head(store: "Store", git: Git, name: str) -> tuple[str, float] | Non
     return str(last[0].data["head"]), last[0].at
 
 
-def expire(store: "Store", git: Git, keep_days: float | None, actor: str) -> list[Archived]:
+def expire(store: "Store", git: "Git", keep_days: float | None, actor: str) -> list[Archived]:
     """Remove expired refs; returns them. UsageError: the settings keep everything."""
     if keep_days is None:
         raise UsageError(
@@ -98,7 +98,7 @@ def expire(store: "Store", git: Git, keep_days: float | None, actor: str) -> lis
     return going
 
 
-def bring_back(git: Git, event: Event) -> None:
+def bring_back(git: "Git", event: Event) -> None:
     """Restore the refs of an expiry; NotAllowed if git has collected a commit, and then none is set."""
     refs = {str(ref): str(commit) for ref, commit in event.data.get("refs", {}).items()}
     for ref, commit in refs.items():

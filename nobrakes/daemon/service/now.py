@@ -16,11 +16,11 @@ from ...agents.known import adapter
 from ...agents.limits import DAY_SECONDS, HOUR_SECONDS, Cooldown, Cost, day_start, hour_start
 from ...beads.model import Role
 from ...beads.service.bead_page import Review, reviews
-from ...config.sections import FROM_THE_START, ForgeSettings, LimitSettings
+from ...config.sections import FROM_THE_START, LimitSettings
 from ...config.settings import Config
-from ...decisions.blockers import STOPS, WAITS_FOR_PERSON, Blocker, Kind
+from ...decisions.blockers import Blocker, Kind
 from ...decisions.model import Escalation
-from ...decisions.service.all_blockers import Blockers, asks, blockers
+from ...decisions.service.all_blockers import asks, blockers
 from ...errors import NobrakesError
 from ...events.kinds import Event
 from ...events.kinds import Kind as Happened
@@ -30,11 +30,21 @@ from ...machine.registry import MachineView, shown
 from ...paths import Paths
 from ...records import frozen
 from ...sessions.service.viewing import AgentOutput, Ring, Rings, attempt_output, turn_output
-from ...text.cleaning import count
 from ..model import Limits
 from . import control
 from .control import CapView, caps_of
-from .status import FirstScreen, OpenSession, Worker, counts, degraded, first_screen, open_sessions, workers
+from .status import (
+    FirstScreen,
+    NextStep,
+    OpenSession,
+    Worker,
+    counts,
+    degraded,
+    first_screen,
+    next_step,
+    open_sessions,
+    workers,
+)
 
 if TYPE_CHECKING:
     from ...git.port import Git
@@ -214,64 +224,6 @@ def _limits(store: "Store", config: "Config") -> tuple[Limit, ...]:
             own, text = getattr(config.limits, one.name), helps.get(one.name, "")
             found.append(Limit(one.name, f"{changed.get(one.name, own):g}", f"{own:g}", one.name in changed, text))
     return tuple(found)
-
-
-_WAITS = frozenset({Kind.CAP, Kind.COOLDOWN, Kind.NO_PLACE})
-_IDLE_KINDS = (Kind.MERGE_WAITS, Kind.CANCELLED_BLOCKER, Kind.CANCELLED_PARENT, Kind.HELD, Kind.DRAFTS, Kind.DEFERRED)
-
-
-@frozen
-class NextStep:
-    """What to type, and why. `other`: another way to type, which goes on after `why`."""
-
-    command: str
-    why: str
-    other: str = ""
-
-
-def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> NextStep:
-    """By what waits: blockers of everything, a person's, agents', standing beads. The named command works now."""
-    counts, waiting = store.counts(), store.escalations()
-    beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
-    asks = next((one for one in stands.found if one.kind in WAITS_FOR_PERSON), None)
-    is_work = bool(beads.keys() - {"done", "cancelled", "draft"} or waiting)
-    for one in stands.found:
-        if one.kind in STOPS - _WAITS and one.commands and (is_work or one.kind is Kind.CONFIG):
-            return _by(one)
-    if waiting:
-        return NextStep(
-            "nobrakes escalations", count(len(waiting), "question waits", "questions wait") + " for your decision"
-        )
-    if asks is not None:
-        return _by(asks)
-    if not beads:
-        by_hand = "; by hand: nobrakes plan example"
-        return NextStep("nobrakes shape", "there is no bead yet: plan some work", by_hand)
-    if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
-        return _approval(store, rules, "the drafts wait for your approval")
-    if not beads.keys() & {"working", "review"} and store.proposed():  # before agents begin with the old text
-        drafts = "the drafts and " if "draft" in beads else ""
-        return _approval(store, rules, f"{drafts}proposed changes of live beads wait for your approval")
-    if beads.keys() <= {"done", "cancelled"}:
-        return NextStep("nobrakes reshape", "everything is done: plan the next increment")
-    if not beads.keys() & {"ready", "working", "review"}:
-        for one in stands.found:
-            if one.kind in _IDLE_KINDS and one.commands:
-                return _by(one)
-    if stands.works:
-        return NextStep("nobrakes status", "the daemon continues the work by itself")
-    return NextStep("nobrakes run", "there is work to do", " (or `nobrakes daemon start` for the background)")
-
-
-def _approval(store: "Store", rules: "ForgeSettings", why: str) -> NextStep:
-    from ...features.reviewed_plan import approval
-
-    command, first = approval(store, rules)
-    return NextStep(command, first or why)
-
-
-def _by(one: Blocker) -> NextStep:
-    return NextStep(one.commands[0], one.what)
 
 
 MAX_UPDATES = 12

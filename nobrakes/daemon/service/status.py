@@ -10,6 +10,7 @@ from ...agents.limits import Cooldown, Cost
 from ...beads.model import WORKING, Attempt, Role
 from ...beads.progress import doubt
 from ...beads.work_status import REQUESTED, SHOWN, stage
+from ...decisions.blockers import STOPS, WAITS_FOR_PERSON, Blocker
 from ...decisions.blockers import Kind as Stop
 from ...decisions.model import Escalation
 from ...decisions.service.all_blockers import NOTHING, Blockers, Here
@@ -28,6 +29,7 @@ from . import control
 from .control import CapView, caps_of
 
 if TYPE_CHECKING:
+    from ...config.sections import ForgeSettings
     from ...config.settings import Config
     from ...git.port import Git
     from ...review.queue import Quarantined
@@ -358,6 +360,64 @@ def _end_text(view: FirstScreen) -> str:
     if view.state != "at work":
         return f"about {age(view.seconds)} of work ({beads})"
     return f"about {near(view.begins + view.seconds, view.now)} ({beads})"
+
+
+_PASSING = frozenset({Stop.CAP, Stop.COOLDOWN, Stop.NO_PLACE})
+_IDLE_KINDS = (Stop.MERGE_WAITS, Stop.CANCELLED_BLOCKER, Stop.CANCELLED_PARENT, Stop.HELD, Stop.DRAFTS, Stop.DEFERRED)
+
+
+@frozen
+class NextStep:
+    """What to type, and why. `other`: another way to type, which goes on after `why`."""
+
+    command: str
+    why: str
+    other: str = ""
+
+
+def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> NextStep:
+    """By what waits: blockers of everything, a person's, agents', standing beads. The named command works now."""
+    counts, waiting = store.counts(), store.escalations()
+    beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
+    asks = next((one for one in stands.found if one.kind in WAITS_FOR_PERSON), None)
+    is_work = bool(beads.keys() - {"done", "cancelled", "draft"} or waiting)
+    for one in stands.found:
+        if one.kind in STOPS - _PASSING and one.commands and (is_work or one.kind is Stop.CONFIG):
+            return _by(one)
+    if waiting:
+        return NextStep(
+            "nobrakes escalations", count(len(waiting), "question waits", "questions wait") + " for your decision"
+        )
+    if asks is not None:
+        return _by(asks)
+    if not beads:
+        by_hand = "; by hand: nobrakes plan example"
+        return NextStep("nobrakes shape", "there is no bead yet: plan some work", by_hand)
+    if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
+        return _approval(store, rules, "the drafts wait for your approval")
+    if not beads.keys() & {"working", "review"} and store.proposed():  # before agents begin with the old text
+        drafts = "the drafts and " if "draft" in beads else ""
+        return _approval(store, rules, f"{drafts}proposed changes of live beads wait for your approval")
+    if beads.keys() <= {"done", "cancelled"}:
+        return NextStep("nobrakes reshape", "everything is done: plan the next increment")
+    if not beads.keys() & {"ready", "working", "review"}:
+        for one in stands.found:
+            if one.kind in _IDLE_KINDS and one.commands:
+                return _by(one)
+    if stands.works:
+        return NextStep("nobrakes status", "the daemon continues the work by itself")
+    return NextStep("nobrakes run", "there is work to do", " (or `nobrakes daemon start` for the background)")
+
+
+def _approval(store: "Store", rules: "ForgeSettings", why: str) -> NextStep:
+    from ...features.reviewed_plan import approval
+
+    command, first = approval(store, rules)
+    return NextStep(command, first or why)
+
+
+def _by(one: Blocker) -> NextStep:
+    return NextStep(one.commands[0], one.what)
 
 
 @frozen

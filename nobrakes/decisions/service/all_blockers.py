@@ -9,10 +9,10 @@
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ... import extras
@@ -26,10 +26,9 @@ from ...daemon.service import control
 from ...db.database import is_current
 from ...errors import Hindered, MachineShort, NobrakesError
 from ...events.kinds import Kind as Happened
-from ...git.location import own_code_tracked
 from ...host.locks import holder
 from ...machine.registry import MachineView, is_own, shown
-from ...paths import PACKAGE, Paths
+from ...paths import PACKAGE, Paths, own_code
 from ...records import frozen, grouped
 from ...review.journal import Journal
 from ...sessions.model import REVIEWERS
@@ -90,6 +89,8 @@ def _program(words: list[str]) -> tuple[str | None, list[str]]:
 
 def missing(command: str, directory: str, where: Where) -> str:
     """What the command needs and lacks; empty: unknown without running it."""
+    from shutil import which  # it costs 2 ms, and only status and runs look for programs
+
     for words, folder in _chain(command, directory):
         program, given = _program(words)
         if program is None:
@@ -99,7 +100,7 @@ def missing(command: str, directory: str, where: Where) -> str:
             if not (os.path.exists(program) if found else where.has(os.path.join(folder, program))):
                 return f"{program} does not exist"
         else:
-            if (found := shutil.which(program, path=where.environment.get("PATH", os.defpath))) is None:
+            if (found := which(program, path=where.environment.get("PATH", os.defpath))) is None:
                 return f"`{program}` is not on PATH"
         if said := _missing_argument(os.path.basename(program), found, given, folder, where):
             return said
@@ -194,8 +195,17 @@ def config_blockers(misconfigured: str) -> Iterator[Blocker]:
         )
 
 
+@cache
+def _has_own_code(root: str) -> bool:
+    return any(own_code(root))
+
+
 def code_blockers(root: str) -> Iterator[Blocker]:
     """This process imports files of the repository, which agents would change."""
+    if not _has_own_code(root):
+        return  # as everywhere but where nobrakes is developed: git's modules need not be loaded
+    from ...git.location import own_code_tracked
+
     found, package = own_code_tracked(root), os.path.realpath(PACKAGE)
     if not found:
         return
@@ -276,7 +286,9 @@ def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
         what = f"the agent {name} has no command: agents.{name}.command is empty"
         line = f"nobrakes config set agents.{name}.command 'my-agent --its-options'"
         return Blocker(Kind.NO_AGENT, what, "", (line,), f"set the command that starts the agent in {CONFIG}")
-    if shutil.which(command[0], path=here.environment.get("PATH", os.defpath)) is None:
+    from shutil import which
+
+    if which(command[0], path=here.environment.get("PATH", os.defpath)) is None:
         what = f"the agent {name} is not installed: `{command[0]}` is not on PATH"
         if name in INSTALL and command[0] == name:
             cure = f"install it (`{INSTALL[name]}`), or choose another agent under [agents] in {CONFIG}"

@@ -21,7 +21,6 @@ from ...errors import NobrakesError, NoSuchBead
 from ...git.port import Clash, Git, Hunk, Made
 from ...paths import Paths
 from ...records import frozen
-from ...sessions.service import viewing
 from ...text.cleaning import count
 from ..model import COMMANDS, FAILURES, STOPS_BEAD, UNKNOWN, WAIT_ESCALATIONS, Escalation, EscalationType
 from ..table import CAUSES, ESCALATIONS
@@ -385,6 +384,8 @@ def last_words(store: "Store", paths: Paths, found: Escalation, attempts: Sequen
     chosen = [one for one in agents if one.id == found.attempt] or agents
     if not chosen:
         return None
+    from ...sessions.service import viewing  # it loads the agents' adapters
+
     one = chosen[-1]
     said = tuple(viewing.transcript(store, viewing.attempt_output(paths, one), follow=False, last=_LAST))
     command = _words_of(one)

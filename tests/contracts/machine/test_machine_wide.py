@@ -278,7 +278,7 @@ def test_a_full_disk_counts_as_reached(tmp_path: Path, monkeypatch: pytest.Monke
     one = real(tmp_path, "one")
     room(one)
     monkeypatch.setattr(UserStore, "set_places", full)
-    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
+    monkeypatch.setattr("os.statvfs", lambda path: SimpleNamespace(f_bavail=0))
     assert room(one, "a").unknown and not one.take("b") and "no space is left" in registry.view().trouble
 
 

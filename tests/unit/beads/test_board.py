@@ -97,22 +97,22 @@ def reviewed(store):
 
 
 def test_reviews_newest_first(reviewed):
-    found = board.reviews(reviewed, 5)
+    found = bead_page.reviews(reviewed, 5)
     assert [(r.bead, r.title, r.outcome) for r in found] == [
         ("m", "M", Outcome.COMPLETED), ("m", "M", Outcome.FAILED_REVIEW)
     ]  # fmt: skip
     assert found[0].commit == "a" * 40 and found[1].commit is None
     assert found[1].results[0]["reason"] == "it exited with 1"
-    assert len(board.reviews(reviewed, 1)) == 1
+    assert len(bead_page.reviews(reviewed, 1)) == 1
 
 
 def test_the_history_of_a_bead(reviewed):
-    found = board.history(reviewed, None, "m")
+    found = bead_page.history(reviewed, None, "m")
     assert [a.role for a in found.attempts] == [Role.REVIEWER, Role.DOER, Role.REVIEWER]
     assert len(found.reviews) == 2 and found.commit == "a" * 40
     assert [e.kind for e in found.events][:2] == [Kind.PROPOSED, Kind.REVIEW_STARTED]
     with pytest.raises(NoSuchBead):
-        board.history(reviewed, None, "nowhere")
+        bead_page.history(reviewed, None, "nowhere")
 
 
 def test_a_drawing_shows_what_happens_now_and_says_what_it_left_out(busy, monkeypatch):

@@ -33,7 +33,7 @@ TEXTS = [
     "1.5",
 ]
 LISTS = 120
-BY_TYPER = {"graph", "mcp", "plan apply", "propose"}
+BY_TYPER = {"mcp", "plan apply", "propose"}
 """Commands whose example only typer reads: it names a path, or its word is a group's too."""
 
 
