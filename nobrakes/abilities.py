@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
-from .paths import Paths
+from .paths import Paths, which
 from .records import frozen, plain
 from .replacing import replacing
 
@@ -65,9 +65,7 @@ def _replace(path: str, values: Mapping[str, object]) -> None:
 
 
 def program_of(executable: str, path: str | None = None) -> str | None:
-    from shutil import which  # it costs 2 ms, and most commands look for no program
-
-    found = which(executable, path=path)
+    found = which(executable, path)
     return os.path.realpath(found) if found else None
 
 

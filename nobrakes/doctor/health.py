@@ -11,7 +11,7 @@ from ..decisions.service.all_blockers import program_of
 from ..events.kinds import Event, Kind
 from ..features.reviewed_plan import approval
 from ..host.locks import holder
-from ..paths import Paths
+from ..paths import Paths, which
 from ..records import frozen
 from ..text.cleaning import count
 
@@ -182,4 +182,4 @@ def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -
 
 
 def _is_there(program: str) -> bool:
-    return bool(program) and (os.path.sep in program or shutil.which(program) is not None)
+    return bool(program) and (os.path.sep in program or which(program) is not None)

@@ -7,7 +7,6 @@
 
 import os
 import shlex
-import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
@@ -33,7 +32,7 @@ from ..host.locks import holder
 from ..host.versions import Versions
 from ..machine.registry import trouble
 from ..notices import service as notices_service
-from ..paths import PACKAGE, Paths, process_environment
+from ..paths import PACKAGE, Paths, process_environment, which
 from ..records import frozen
 from ..requests import service as requests_service
 from ..review.service.landed import lost_changes_messages, off_main_message, unknown
@@ -154,7 +153,7 @@ def _agent(name: str, config: "Config", paths: Paths, here: Here) -> Finding:
     standing = abilities.standing(name, command, seen, Versions(paths, path, writes=False))
     if standing.why:
         return Finding("agent", WARNING, standing.said)
-    found = shutil.which(command[0], path=path)
+    found = which(command[0], path=path)
     return Finding("agent", OK, f"the agent {name} is {found}" + (f", {standing.basis}" if standing.basis else ""))
 
 

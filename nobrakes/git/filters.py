@@ -14,7 +14,6 @@ import hashlib
 import os
 import re
 import shlex
-import shutil
 import sys
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from .. import US
 from ..agents.limits import Sizes
 from ..errors import GitFailed, NobrakesError
 from ..globs import matches
+from ..paths import which
 from ..records import frozen
 from ..text.cleaning import one_line
 from . import command_line, history, lfs, lfs_filter, objects
@@ -548,7 +548,7 @@ def through(filters: Filters, commit: str) -> Through:
         elif command:
             options += ["-c", f"filter.{name}.smudge={command}", "-c", f"filter.{name}.required=true"]
             own[name] = {key: value for key, value in _OFF.items() if key != "process"}  # git would ask only that
-    if lfs.NAME in names and shutil.which("git-lfs"):
+    if lfs.NAME in names and which("git-lfs"):
         own[lfs.NAME] = {**_LFS, "required": "true"}
     return Through(tuple(options), own, os.fsdecode(filters.info_attributes()))
 

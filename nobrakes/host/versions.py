@@ -10,7 +10,6 @@ An address answers if a connection works, with TLS for https; nothing else and n
 import contextlib
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 from .. import abilities
 from ..errors import MachineShort
-from ..paths import Paths, is_in_repository, own_path, process_environment
+from ..paths import Paths, is_in_repository, own_path, process_environment, which
 from ..text.cleaning import count
 from .files import storage_errors
 
@@ -116,13 +115,13 @@ def trouble(program: str, path: str, root: str, is_asked: bool = True) -> str:
     if os.sep in program:
         found = program if os.path.isabs(program) else None
     else:
-        found = shutil.which(program, path=os.pathsep.join(folders))
-        if found is None and shutil.which(program, path=path) is None:
+        found = which(program, path=os.pathsep.join(folders))
+        if found is None and which(program, path=path) is None:
             return f"{program} was not found"
     if found is None or _is_in(found, root):
         return ""
     if not is_asked:
-        return "" if shutil.which(found) else f"{program} does not exist, or may not be executed"
+        return "" if which(found) else f"{program} does not exist, or may not be executed"
     try:
         code, said = _asked(found, os.pathsep.join(folders))
     except OSError as error:
@@ -198,13 +197,13 @@ class Modules:
     def of(self, programs: Sequence[tuple[str, str]]) -> frozenset[str]:
         """Top-level modules that one of these programs (command word, folder) resolves."""
         found = {python for word, folder in programs if (python := self._python(word, folder))}
-        usual = shutil.which("python3")
+        usual = which("python3")
         pythons = sorted(found) or ([usual] if usual else [])
         places = {place for python in pythons for place in folders(python) if not self._is_ours(place)}
         return frozenset().union(*map(names, places))
 
     def _python(self, word: str, folder: str) -> str:
-        path = os.path.join(self.root, folder, word) if "/" in word else shutil.which(word) or ""
+        path = os.path.join(self.root, folder, word) if "/" in word else which(word) or ""
         return interpreter(path) if path else ""
 
     def _is_ours(self, place: str) -> bool:
@@ -227,7 +226,7 @@ def interpreter(path: str) -> str:
     named = first[2] if first[1].endswith("/env") and first[2] else first[1]
     if by_shell := _BY_SHELL.search(text):  # the interpreter's path was too long for a first line
         named = by_shell[1] or by_shell[2]
-    python = named if "/" in named else shutil.which(named) or ""
+    python = named if "/" in named else which(named) or ""
     return python if _PYTHON.fullmatch(os.path.basename(python)) else ""
 
 

@@ -7,7 +7,6 @@ import http.client
 import json
 import logging
 import os
-import shutil
 import signal
 import sys
 import urllib.error
@@ -22,7 +21,7 @@ from ..config.sections import ChannelSettings, NotifySettings
 from ..config.user import secret as secret_of
 from ..errors import ChannelFailed, NobrakesError, NotAllowed, UsageError
 from ..host.port import Notice, Notifier
-from ..paths import is_in_repository
+from ..paths import is_in_repository, which
 from ..text.cleaning import clean, shorten
 from .model import Message, is_loopback, mistake
 
@@ -102,7 +101,7 @@ def found(command: Sequence[str]) -> str | None:
     program = os.path.expanduser(command[0])
     if "/" in program and not os.path.isabs(program):
         return None
-    return shutil.which(program)
+    return which(program)
 
 
 def become(command: Sequence[str], stdin: bytes) -> NoReturn:
@@ -133,7 +132,7 @@ def missing_desktop() -> str:
     name = program()
     if not name:
         return "notifications on the desktop are known for Linux and macOS alone"
-    if shutil.which(name) is None:
+    if which(name) is None:
         return f"`{name}` is not installed" + (": install libnotify" if name == "notify-send" else "")
     return ""
 

@@ -1,11 +1,13 @@
 """One graph a repository: where .nobrakes is, from wherever somebody stands. Built with real git."""
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from nobrakes.paths import Paths, find, repository_root, resource
+from nobrakes.paths import Paths, find, repository_root, resource, which
 
 
 def git(where: Path, *args: str) -> None:
@@ -153,3 +155,16 @@ def test_everything_lies_below_the_folder() -> None:
 @pytest.mark.parametrize("name", ["NAMES.json", "config/nobrakes.toml"])
 def test_what_comes_with_nobrakes_is_there(name: str) -> None:
     assert Path(resource(name)).is_file()
+
+
+def test_a_program_is_found_where_the_library_finds_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, mode in (("a/tool", 0o755), ("b/tool", 0o755), ("a/data", 0o644), ("b/data", 0o755)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(mode)
+    (tmp_path / "a" / "folder").mkdir()
+    monkeypatch.chdir(tmp_path / "b")
+    both = f"{tmp_path}/a{os.pathsep}{tmp_path}/b"
+    for path in (both, f"{tmp_path}/none{os.pathsep}{both}", "", os.pathsep, "a", None):
+        for name in ("tool", "data", "folder", "none", "./tool", "../a/tool", f"{tmp_path}/a/data", "", "sh"):
+            assert which(name, path) == shutil.which(name, path=path), (name, path)

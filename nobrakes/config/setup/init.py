@@ -9,7 +9,6 @@
 
 import os
 import shlex
-import shutil
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +27,7 @@ from ...git.objects import Objects
 from ...git.port import Signing
 from ...git.workspaces import make
 from ...host.files import ATTRIBUTES, IGNORED, IGNORED_BEFORE, KEEPER, for_git, keep_private
-from ...paths import FOLDER, Paths, repository_root
+from ...paths import FOLDER, Paths, repository_root, which
 from ...records import frozen
 from ...replacing import replacing
 from ...text.cleaning import count
@@ -223,7 +222,7 @@ def _filters(root: str, config: "Config") -> Iterator[str]:
 
 def _lfs(filters: Filters, head: str, paths: list[str], files: str) -> str:
     text = f"Git LFS stores {files} of main: agents and checks see their content"
-    if not shutil.which("git-lfs"):
+    if not which("git-lfs"):
         text += "; git-lfs is not installed, so nobrakes cannot fetch or push their content"
     folder, entries = lfs.store(filters.place), (filters.objects.entry(head, path) for path in paths)
     pointers = [lfs.parse(filters.objects.content(one.id) or b"") for one in entries if one is not None]

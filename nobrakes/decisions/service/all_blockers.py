@@ -28,7 +28,7 @@ from ...errors import Hindered, MachineShort, NobrakesError
 from ...events.kinds import Kind as Happened
 from ...host.locks import holder
 from ...machine.registry import MachineView, is_own, shown
-from ...paths import PACKAGE, Paths, own_code
+from ...paths import PACKAGE, Paths, own_code, which
 from ...records import frozen, grouped
 from ...review.journal import Journal
 from ...sessions.model import REVIEWERS
@@ -89,8 +89,6 @@ def _program(words: list[str]) -> tuple[str | None, list[str]]:
 
 def missing(command: str, directory: str, where: Where) -> str:
     """What the command needs and lacks; empty: unknown without running it."""
-    from shutil import which  # it costs 2 ms, and only status and runs look for programs
-
     for words, folder in _chain(command, directory):
         program, given = _program(words)
         if program is None:
@@ -286,8 +284,6 @@ def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
         what = f"the agent {name} has no command: agents.{name}.command is empty"
         line = f"nobrakes config set agents.{name}.command 'my-agent --its-options'"
         return Blocker(Kind.NO_AGENT, what, "", (line,), f"set the command that starts the agent in {CONFIG}")
-    from shutil import which
-
     if which(command[0], path=here.environment.get("PATH", os.defpath)) is None:
         what = f"the agent {name} is not installed: `{command[0]}` is not on PATH"
         if name in INSTALL and command[0] == name:
