@@ -20,7 +20,7 @@ from tests.support.sandboxes import in_both
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = {"none": 143, "bubblewrap": 175}
 """Of ten beads, with main checked out, whose files two `read-tree` bring up to date."""
-STATEMENTS = 2500
+STATEMENTS = 2600
 """Of twenty beads."""
 DOERS = 4
 FEW = 4
