@@ -132,6 +132,8 @@ def test_a_packages_init_holds_nothing_but_its_docstring() -> None:
 def test_a_module_imports_a_name_once() -> None:
     twice = []
     for module in [*MODULES, *sorted((ROOT / "tests").rglob("*.py"))]:
+        if " as " not in text_of(module):  # ruff merges all others (I001)
+            continue
         froms = [node for node in ast.parse(text_of(module)).body if isinstance(node, ast.ImportFrom)]
         names = Counter((node.level, node.module, one.name) for node in froms for one in node.names)
         twice += [f"{name_of(module)}: {name}" for (_, _, name), times in names.items() if times > 1]

@@ -12,7 +12,6 @@ from nobrakes.git.port import Argv
 from nobrakes.host.port import Command
 from nobrakes.host.port import Step as Part
 from nobrakes.review.journal import Journal, Step
-from tests.support.dose import everyday
 from tests.world.agents import Script
 from tests.world.fake_processes import AGENT
 from tests.world.main_monitor import watch_of
@@ -175,7 +174,8 @@ def test_a_short_trouble_that_nobody_answers_holds_back_for_twice_its_length(
     assert later <= max(lasts, 60) + 240  # one run of the checks more, and what the world's own steps add
 
 
-@pytest.mark.parametrize("hours", everyday(0.2, ci=[0.0]))
+@pytest.mark.slow
+@pytest.mark.parametrize("hours", [0.2, 0.0])
 def test_a_trouble_of_a_whole_night_costs_fifteen_runs_at_most(hours: float) -> None:
     later, looks = mended_by_itself(4, hours, 8 * 3600.0, "program")
     assert later <= 3600 + 600 and looks <= 15

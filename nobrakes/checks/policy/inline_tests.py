@@ -66,6 +66,7 @@ def _rust(rows: Sequence[str]) -> Iterator[str]:
     """Functions and doctests. Of a module only its head counts, since each test that is added makes it longer."""
     above: list[str] = []
     functions: dict[int, str] = {}
+    named = frozenset(at for at, row in enumerate(rows) if _FUNCTION.search(row))
     for at, row in enumerate(rows):
         if _ATTRIBUTE.match(row) and not _ITEM.search(row):
             above.append(row)
@@ -74,8 +75,7 @@ def _rust(rows: Sequence[str]) -> Iterator[str]:
         head, above = "\n".join(above), []
         if is_test and _MODULE.search(row):
             yield f"{head}\n{row}"
-            inside = range(at + 1, inner_end(rows, at))
-            functions |= {one: "" for one in inside if one not in functions and _FUNCTION.search(rows[one])}
+            functions |= dict.fromkeys(named.intersection(range(at + 1, inner_end(rows, at))), "")
         elif at in functions or (is_test and _ITEM.search(row)):
             functions[at] = head
     yield from (f"{head}\n{block(rows, at)}" for at, head in functions.items())
