@@ -475,7 +475,7 @@ def trial_run(config: Config, paths: Paths, environment: Mapping[str, str]) -> R
     finally:
         clear(folder, time.monotonic() + TRIAL_SECONDS)
     abilities.keep(paths, {one.agent: _seen(one, one.program) for one in tried if one.program is not None})
-    network = "no network but a loopback of their own" if alone else "only proxy variables block the network"
+    network = "no network but their own loopback" if alone else "only proxy variables block the network"
     return Report(network, tuple(tried))
 
 

@@ -101,7 +101,7 @@ def serve_workspace(session: str) -> None:
 
 
 # The workspace by HTTP listens on 127.0.0.1 alone. The Host is this machine's; an Origin is absent, since a browser's
-# page is no chat client. The token in the header Authorization is looked up each time, so a revoked one is good for
+# page is not a chat client. The token in the header Authorization is looked up each time, so a revoked one is good for
 # nothing at once; a cookie is never looked at. Nothing of a session is kept here: a killed server is started again.
 PORT = 7118
 LOOPBACK = "127.0.0.1"

@@ -637,7 +637,7 @@ class Board(Textual[None]):
             self._want(bead=bead)
             self.push_screen(BeadPage(bead), lambda _: self._want())
         else:
-            self.notify("this line is about no bead, which could be opened", markup=False)
+            self.notify("this line is about no bead that could be opened", markup=False)
 
     def _want(self, words: str | None = None, bead: str = "") -> None:
         self._wanted = Wanted(self._wanted.words if words is None else words, bead)

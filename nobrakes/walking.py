@@ -1,6 +1,6 @@
 """Reading files and folders that agents and checks filled: no links, no waiting, all bounded.
 
-1. `below` is the one way to open an agent's file. What is no plain file with one name, or needs a link, does not exist;
+1. `below` is the one way to open an agent's file. Links, and anything but a plain file with one name, do not exist;
    a lack of the machine is an error.
 2. Folders are opened below their open parents, as paths may be too long or change. As many are open as the walk is
    deep.

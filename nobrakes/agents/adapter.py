@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # What agents say: lines for readers, and the exit marker for the machine.
 #
 # 1. An agent's last words hold one line `NOBRAKES: <marker>`, alone on its line, case-sensitive; code fences are
-#    not read. A fence that is never closed is no fence.
+#    not read. A fence that is never closed is not a fence.
 # 2. The same marker twice is that marker; two different ones are a Contradiction, and nobody guesses.
 # 3. Everything that agents wrote goes through text.cleaning before a person or another agent sees it.
 

@@ -1,7 +1,7 @@
 """Tool calls that look dangerous: what a person is alerted to while an agent works. It stops nothing.
 
 1. Only tool calls count; text, file contents and searches do not. Command lines are parsed as a shell would
-   (agents.shell), so quoted words are no commands; unparsable ones are not judged further.
+   (agents.shell), so quoted words are not commands; unparsable ones are not judged further.
 2. Patterns are what cannot be undone, leaves the machine, or takes rights; git can restore the rest. Misses and false
    alerts are counted in tests/support/danger_calls.py.
 """

@@ -85,8 +85,8 @@ def review_text(bead: Bead, read: Read, number: int, most: int) -> str:
             for found in one["findings"]
         ]
         parts.append(
-            "# What was found before\n\nThe work was sent back for it, or a person decided. Look whether it was "
-            "mended; find it again only where it was not, and what was said against it does not hold.\n\n"
+            "# What was found before\n\nThe work was sent back for it, or a person decided. Check whether it was "
+            "fixed. Report it again only if it was not, and only if the answer to it is wrong.\n\n"
             + fenced(quoted("\n".join(lines)[-FOUND:]), nonce)
         )
         if read.decided:
@@ -251,7 +251,7 @@ def compile_prompt(
     """The prompt of one attempt. `attempts`: the bead's earlier ones; `answers`: (question, answer); `plan`: see
     plan_text; `instructions`: the repository's. `nonce` must be new: at least 8 letters and digits."""
     if len(nonce) < 8 or not nonce.isalnum():
-        raise ValueError(f"{nonce!r} is no nonce")
+        raise ValueError(f"{nonce!r} is not a nonce")
     parts = [_task(role, bead, main), bead_text(bead)]
     if instructions:
         parts.append(instructions)
@@ -281,7 +281,7 @@ def role_text(name: str, home: str) -> str:
 
 
 def persona(name: str, overrides_folder: str) -> str:
-    """As system_prompt, by name; features have personas that are no role of a bead."""
+    """As system_prompt, by name; features have personas that are not roles of a bead."""
     own = os.path.join(overrides_folder, f"{name}.md")
     path = own if os.path.lexists(own) else resource(os.path.join("config", "roles", f"{name}.md"))
     try:

@@ -120,7 +120,7 @@ class _Reader:
                 self.place += 1
             self.target = char
             if self.text[self.place - 1] == "&" and char == ">" and self.text[self.place : self.place + 1].isdigit():
-                self.target = "<"  # a copied descriptor is no file
+                self.target = "<"  # a copied descriptor is not a file
 
     def documents(self) -> None:
         for end, call in self.awaited:

@@ -610,7 +610,7 @@ def part_owner(name: str) -> str:
 
 
 def owners_bead_of(owner: str) -> str | None:
-    """None: the owner is no bead."""
+    """None: the owner is not a bead."""
     kind, _, name = owner.partition(":")
     return name if kind == BEAD else None
 

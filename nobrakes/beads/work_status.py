@@ -1,7 +1,7 @@
 """A bead's state, stages and endings in words: the public `execution.status`, boards, one mapping for all surfaces.
 
 1. The keys are what the store keeps (steps of a review, endings of an attempt); they never change for a word's sake.
-2. A word that is not known is shown as it is, without its underlines: a database of a later version is no error.
+2. A word that is not known is shown as it is, without its underlines: a database of a later version is not an error.
 """
 
 from collections.abc import Iterable, Mapping, Set

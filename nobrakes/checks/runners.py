@@ -552,11 +552,11 @@ def _believed(summary: dict[str, int] | None) -> list[Tally]:
 #
 # 1. Every format that is found is read, and what they say is added up: `make test` may run two suites.
 # 2. An output in which no reader finds anything gives None, which is not zero.
-# 3. The output is untrusted and may be huge: escape codes go first, over-long lines are no summary, and the
+# 3. The output is untrusted and may be huge: escape codes go first, over-long lines are not a summary, and the
 #    work is linear in its length.
 
 MAX_LINE = 4000
-"""A longer line is no summary. JUnit's XML is split at its tags first, since it may be one line."""
+"""A longer line is not a summary. JUnit's XML is split at its tags first, since it may be one line."""
 
 READERS: Mapping[str, Reader] = {
     "pytest": Reader((" in ",), read_pytest),

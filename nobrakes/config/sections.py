@@ -130,7 +130,7 @@ FROM_THE_START = ("max_file_mb", "max_new_mb", "max_paths", "max_depth")
 """Limits read only at the start: `nobrakes set` does not change them."""
 
 
-# Lists of dependencies are no gates (git.manifests), and neither is what a product is built of.
+# Lists of dependencies are not gates (git.manifests), and neither is what a product is built of.
 GATES: tuple[str, ...] = (
     *GIT_RULES,
     ".github/**", ".gitlab-ci.yml", ".circleci/**", ".ci/**", ".githooks/**", ".husky/**", ".pre-commit-config.yaml",

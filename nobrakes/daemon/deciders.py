@@ -3,7 +3,7 @@
 Whether the watchdog starts a missing daemon, from facts alone:
 
 1. Only a daemon that was begun in the background and that nobody stopped or paused since. A killed process, a lost
-   machine or an ended login is no stop.
+   machine or an ended login is not a stop.
 2. Network and provider must answer. Otherwise, and after a failed start, the next look comes after 1, 2, 4, 8, 16 and
    then every 30 minutes.
 3. While a daemon works or is not wanted, nothing is asked, and waiting times are reset.
@@ -71,7 +71,7 @@ def after_failure(waiting: Waiting, now: float) -> Waiting:
 
 
 def why_stopped(board: daemon_model.Board, work: Attempt | Talk, run: Run) -> Outcome | None:
-    """Why the run is asked to stop with its work saved; None: it may go on. Caps of bead, day or run are no failure. A
+    """Why the run is asked to stop with its work saved; None: it may go on. Caps of bead, day or run blame nobody. A
     used-up attempt ends as at any limit; a full context restarts. The hourly cap stops nothing. A Doer whose tests keep
     failing equally without an explanation gives up; a Test Writer's have to fail. A session's turn only has the caps of
     day, run and attempt."""

@@ -88,7 +88,7 @@ class Board:
     to_review: tuple[ReadyBead, ...] = ()
     attempts: tuple[Attempt, ...] = ()  # those that have not ended
     runs: Mapping[int, Run] = field(default_factory=dict)  # by attempt
-    sessions: tuple[Session, ...] = ()  # that are no attempt's, and whose next turn may begin
+    sessions: tuple[Session, ...] = ()  # that are not an attempt's, and whose next turn may begin
     talks: tuple[Talk, ...] = ()  # the turns that have not ended
     turn_runs: Mapping[int, Run] = field(default_factory=dict)  # by turn
     pace: Pace = field(default_factory=Pace)

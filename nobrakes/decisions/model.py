@@ -91,7 +91,7 @@ class Escalation:
     resolution: str = ""
     return_to: Status | None = None
     behind: int = 0
-    session: int | None = None  # the session that asks, where it is no attempt's
+    session: int | None = None  # the session that asks, where it is not an attempt's
     form: Mapping[str, Any] | None = None  # decisions.forms.as_values; None: any text is an answer
     value: Any = None
     read_at: float | None = None

@@ -428,7 +428,7 @@ class Question(Payload):
     type: str = ""
     text: str = ""
     required: bool = True  # the bead does not go on without an answer
-    session_id: int | None = None  # the session that asks, where it is no bead's
+    session_id: int | None = None  # the session that asks, where it is not a bead's
     form: Mapping[str, Any] | None = None  # what can be answered; null: any text
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..store import Store
 
 # A feature's facts lie in the epic's metadata, so that they come back wherever its bead comes back: what a person said
-# and where the feature stands. A plan that was under review goes back to planning. Metadata that are no facts of a
-# feature make none, nor do those of a bead that is no epic. Where another feature has the turn, what comes back is
+# and where the feature stands. A plan that was under review goes back to planning. Metadata that are not facts of a
+# feature make none, nor do those of a bead that is not an epic. Where another feature has the turn, what comes back is
 # paused.
 KEY = model.FACTS
 _TEXTS = ("notes", "base", "actor")
@@ -112,7 +112,7 @@ _FIELDS = frozenset(
 _AS_JSON = frozenset({"criteria", "files", "data"})
 _EPIC_COLUMNS = frozenset({"title", "description"})
 _SAID = _EPIC_COLUMNS | {"criteria", "files", "notes", "archived"}
-"""Fields set by people, named in the event; changes of others are no event."""
+"""Fields set by people, named in the event; changes of others are not an event."""
 
 
 def _feature(row: Row) -> Feature:

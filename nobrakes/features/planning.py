@@ -383,7 +383,7 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     if feature.state is State.EXPIRED:
         return [_ask(one, About.EXPIRED)] if said and About.EXPIRED not in one.asked else []
     if feature.state is State.ERROR:
-        # what a turn was told that failed waits as well, and is no word of anybody
+        # what a turn was told that failed waits as well, and is not a word of anybody
         return [actions.Recover(feature.id)] if said and session is not None and session.state is At.READY else []
     if feature.state is not State.ACTIVE:
         return []
@@ -402,7 +402,7 @@ def _turns(one: Standing) -> list[ForgeAction]:
         return [actions.TakeTurn(id_, last.turn, None, warn)]
     reading = last.reading
     if reading is not None and not reading.certain and one.feature.stage not in (Stage.DISCOVERY, Stage.PLANNING):
-        reading = replace(reading, steps=())  # a numbered list about a plan under review is no new plan
+        reading = replace(reading, steps=())  # a numbered list about a plan under review is not a new plan
     if reading is not None and one.feature.stage not in model.PLANNED:
         # a plan that is built is changed when a person asks for it: to be refused would begin the next turn, for ever,
         # as would a question of what comes next that somebody always answers

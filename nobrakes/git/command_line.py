@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .commits import Person
 
 
-# A hang is no answer: NoAnswer, which is no GitFailed, so nobody judges work by it. The child is asked to end first,
+# A hang is not an answer: NoAnswer is no GitFailed, so nobody judges work by it. The child is asked to end first,
 # since git removes its lock files then, and killed with what it started a moment later. What a kill does not end waits
 # for a disk: it is left behind and named by `left`. Time is the machine's own (monotonic).
 SHORT_SECONDS = 60.0
@@ -497,7 +497,7 @@ def converse(
 def hang_up(process: "subprocess.Popen[bytes]", at_once: bool = False) -> None:
     """End a command that goes on answering: its input closes, and with that it ends. `at_once`: it is known to hang."""
     for stream in (process.stdin, process.stdout):
-        # what it was never told is no loss when it is dead
+        # what it was never told is not a loss when it is dead
         with contextlib.suppress(OSError):
             if stream is not None:
                 stream.close()

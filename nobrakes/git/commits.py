@@ -244,7 +244,7 @@ Before = Mapping[str, TreeContentEntry | None]
 
 
 # A few files on main, whatever else the human's worktree holds: one `fast-import` writes blobs, trees and the commit
-# and moves main, if main is still an ancestor; else it is rebuilt. Contents that main has are no commit. Blobs from a
+# and moves main, if main is still an ancestor; else it is rebuilt. Contents that main has make no commit. Blobs from a
 # megabyte on are streamed: fast-import would search all of a large graph for what the file before it has. In a worktree
 # of main only the index entries of these paths follow.
 class Committer:

@@ -277,7 +277,7 @@ def _folders(path: str) -> tuple[str, bool]:
     if len(found) != len(asked) - 2:
         raise _broken(path)
     common, bare = found
-    # inside .git itself nothing is a worktree, and it is no bare repository either
+    # inside .git itself nothing is a worktree, and it is not a bare repository either
     if bare != "true" and _ask(path, ["rev-parse", "--is-inside-work-tree"]) != "true":
         raise NotARepository(f"{path} is inside a repository's own git folder", "Go to the folder with your files.")
     return os.path.realpath(common), bare == "true"

@@ -326,7 +326,7 @@ def pom(content: bytes) -> Parts:
 
 
 def requirements(content: bytes) -> Parts:
-    """A list of requirements for pip: options, folders, files and addresses are no plain dependencies."""
+    """A list of requirements for pip: options, folders, files and addresses are not plain dependencies."""
     lines = [line.partition("#")[0].strip() for line in content.decode().splitlines()]
     told = sorted(line for line in lines if line)
     named = [line for line in told if line.startswith(("-", ".", "/")) or "@" in line or "://" in line]

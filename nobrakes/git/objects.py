@@ -65,7 +65,7 @@ def _parsed(raw: bytes, width: int) -> tuple[list[tuple[str, Entry]], list[int]]
         plain = _MODES.get(mode) or _MODES.setdefault(mode, _plain_mode(int(mode, 8)))
         entries.append((name.decode(_ENCODING, _ERRORS), Entry(plain, oid.hex())))
     if end != len(raw):
-        raise ValueError(f"{raw[:20]!r} is no tree")
+        raise ValueError(f"{raw[:20]!r} is not a tree")
     return entries, ends
 
 

@@ -348,5 +348,5 @@ def asks_first(call: object, place: Place) -> "tuple[str, str] | None":
 def _text(given: "Mapping[str, object]", key: str) -> str:
     value = given[key]
     if not isinstance(value, str) or "\0" in value:
-        raise ValueError(f"{key} is no text")
+        raise ValueError(f"{key} is not text")
     return value

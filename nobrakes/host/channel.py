@@ -518,7 +518,7 @@ def _mark(path: str) -> object:
 
 
 def _objection(human: bytes, copy: bytes) -> str:
-    """Why the copy is no renewal of the person's login; empty: it is."""
+    """Why the copy is not a renewal of the person's login; empty: it is."""
     try:
         before, now = _object(human), _object(copy)
     except (ValueError, RecursionError):

@@ -5,7 +5,7 @@ Messages: each by its own process, at most one at a time for each channel.
 1. A thread waits for the process; after the deadline its process group is killed.
 2. The message is its stdin and fits into the pipe; arguments and environment have none of it.
 3. The exit code is the answer, stderr the reason.
-4. The processes are no runs: own sessions, no mark, bounded by their deadline.
+4. The processes are not runs: own sessions, no mark, bounded by their deadline.
 """
 
 import contextlib

@@ -2,7 +2,7 @@
 
 An address answers if a connection works, with TLS for https; nothing else and no key is sent.
 
-1. Proxy variables hold as for agents. An untrusted certificate is no answer: a login page in between is not the
+1. Proxy variables hold as for agents. An untrusted certificate is not an answer: a login page in between is not the
    network.
 2. All addresses together take at most `seconds`.
 """

@@ -125,7 +125,7 @@ def known(place: UserPlace) -> UserStore | None:
 def register(store: UserStore, root: str) -> str:
     """Register the repository at `root`, or its new path; returns its identity, empty without git."""
     word = identity(root) or draw(root)
-    # a path that is no text can be read by people, and not be opened: it is listed as gone
+    # a path that is not text can be read by people, and not be opened: it is listed as gone
     shown = root.encode("utf-8", "backslashreplace").decode()
     before = next((one for one in store.repositories() if one.identity == word), None)
     if before is not None and _is_copy(root, before, word):

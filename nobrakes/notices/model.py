@@ -475,7 +475,7 @@ def _frozen(event: Event) -> NewNotice:
 
 
 def _refuses(event: Event) -> NewNotice | None:
-    if event.data["times"] != 1:  # it closes again as long as it lasts, and that is no news
+    if event.data["times"] != 1:  # it closes again as long as it lasts, and that is not news
         return None
     severity = Severity.URGENT if event.data["reason"] in FOR_PEOPLE else Severity.INFO
     return _made(event, NoticeKind.PROVIDER_REFUSES, severity, refusal(event), str(event.data["provider"]))

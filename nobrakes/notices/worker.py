@@ -357,7 +357,7 @@ class EventConsumer:
             text = f"escalation {number}: {event.data.get('type', '')}: {title}"
             self.ports.notifier.tell(Notice(text, event.bead, urgent=event.kind is Kind.ESCALATED))
         elif event.kind is Kind.GATE_CLOSED:
-            if event.data["times"] == 1:  # it closes again as long as it lasts, and that is no news
+            if event.data["times"] == 1:  # it closes again as long as it lasts, and that is not news
                 self.ports.notifier.tell(Notice(refusal(event), urgent=event.data["reason"] in FOR_PEOPLE))
         elif event.kind is Kind.CAP_REACHED:
             self.ports.notifier.tell(Notice(cap_text(event), urgent=True))

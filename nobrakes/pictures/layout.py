@@ -16,7 +16,7 @@ from ..records import frozen, grouped
 from ..text.cleaning import clean
 
 # A large graph on a canvas. A depth is a column; where a lane has more beads of one depth than rows, they go on beside
-# it, so a graph without dependencies is no tower. Inside its band a bead stands near those of its lane that it is
+# it, so a graph without dependencies is not a tower. Inside its band a bead stands near those of its lane that it is
 # connected with; other lanes do not pull. No two beads share a place, and the same graph gives the same places.
 LANES_SWEEPS = 4
 ROWS = 12

@@ -187,7 +187,7 @@ class _Reader:
                 holder.wants_criteria = False
 
     def _take_back(self, holder: Part) -> None:
-        """A line that names criteria is no text itself."""
+        """A line that names criteria is not text itself."""
         holder.texts.pop()
         self.paragraph = 0
 
@@ -318,7 +318,7 @@ _NO_STEPS = re.compile(
     ),
     re.IGNORECASE,
 )
-"""Above a numbered list that is no list of tasks."""
+"""Above a numbered list that is not a list of tasks."""
 PHASE = re.compile(r"phase[ \t]+(?:\d+|N\b|final\b)", re.IGNORECASE)
 _CHECKLIST = re.compile(r".*\bchecklist\b.*", re.IGNORECASE)
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?[ \t]")

@@ -431,7 +431,7 @@ def normal(title: str) -> str:
     return " ".join(re.findall(r"\w+", plain.casefold())) or plain.casefold()
 
 
-# Nodes made from texts that are no plan files: cleaned, bounded, and judged as a plan file's are.
+# Nodes made from texts that are not plan files: cleaned, bounded, and judged as a plan file's are.
 KEY = r"(?:(?:after|needs|requires)[ \t]*:|(?:depends on|blocked by|waits for)\b[ \t]*:?)"
 
 

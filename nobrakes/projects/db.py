@@ -96,7 +96,7 @@ def add_sprint(db: Database, number: int, run: int, feature: str) -> Sprint:
 
 
 def change_sprint(db: Database, number: int, values: Mapping[str, Any], actor: str) -> Sprint:
-    assert set(values) <= _FIELDS, f"these are no fields of a sprint: {set(values) - _FIELDS}"
+    assert set(values) <= _FIELDS, f"a sprint has no such fields: {set(values) - _FIELDS}"
     now = db.now()
     with db.write():
         before = _one(db, number)

@@ -348,7 +348,7 @@ def word_of(name: str) -> str:
     return name.partition(JOINED)[2] or name
 
 
-# Where a coding tool may run. Both paths are resolved by the caller. Git's folder and nobrakes' own are no place to
+# Where a coding tool may run. Both paths are resolved by the caller. Git's folder and nobrakes' own are not a place to
 # work in; the folder of projects itself, what lies outside of it, and another project are refused alike.
 REFUSED = (
     "No project has been confirmed for this session. Before using coding tools, you must select a project. "

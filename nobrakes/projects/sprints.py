@@ -4,7 +4,7 @@
    whether the approval still holds, and whether it was for one more.
 2. A sprint is a feature: its Shaper plans it, its plan is reviewed, its beads are ordinary beads. The yes to the
    sprints signs and approves a plan that stays within it; a person approves any other.
-3. What a person does, or what passes by itself, is waited for: a question, a limit, a cap, a pause is no step.
+3. What a person does, or what passes by itself, is waited for: a question, a limit, a cap, a pause is not a step.
 4. What cannot be waited for ends the run in words: a person's new yes continues from there.
 """
 

@@ -48,7 +48,7 @@ EXACT_DEPENDENCY_WORDS = frozenset(kind.value for kind in model.DependencyType) 
 def moment(text: object) -> float:
     """Seconds since 1970 of an ISO 8601 time, nanoseconds too; UTC without a zone. ValueError, if unwritable too."""
     if not isinstance(text, str):
-        raise ValueError("it is not a text")
+        raise ValueError("it is not text")
     found = text.strip().replace(" ", "T", 1)
     if "." in found:
         head, _, rest = found.partition(".")
@@ -95,7 +95,7 @@ class Reading:
             return ""
         if isinstance(value, str):
             return value
-        self.problem(f"{key} is not a text: left out")
+        self.problem(f"{key} is not text: left out")
         return ""
 
     def texts(self, source: Mapping[str, Any], key: str) -> tuple[str, ...]:

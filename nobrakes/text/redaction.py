@@ -270,7 +270,7 @@ NAMED: tuple[Named, ...] = (
 
 BLACK = "[secret]"
 SHORTEST = 8
-"""Shorter values of variables are no secrets, and would remove ordinary words."""
+"""Shorter values of variables are not secrets, and would remove ordinary words."""
 MAX_LINES = 1_000
 STRANGE_LINES = 10
 """Foreign lines that end a block without an end mark."""
@@ -475,7 +475,7 @@ def _is_given(value: str) -> bool:
 
 
 def looks_random(value: str, least: int) -> bool:
-    """Whether a value of at least `least` characters is no word, name, number or path."""
+    """Whether a value of at least `least` characters is not a word, name, number or path."""
     value = value[:512]
     if len(value) < least or value[0] in "/~." or _NAMES.match(value) or any(c.isspace() for c in value):
         return False

@@ -327,7 +327,7 @@ class Guard:
     def _session_refusal(self, asked: Asked, scope: Scope) -> Refusal | None:
         token = asked.token()
         if token:
-            # a wrong one is no reason to look at the cookie: rule 2 let it in for the token's sake
+            # a wrong one is not a reason to look at the cookie: rule 2 let it in for the token's sake
             if not self._site.token or not hmac.compare_digest(hashed(token), self._site.token):
                 return Refusal(401, "Wrong token. `nobrakes web --token-file` writes a valid one.")
             scope["nobrakes.session"] = "token"

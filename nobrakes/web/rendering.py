@@ -136,7 +136,7 @@ def error_page(status: int, message: str, hint: str, request: Request | None = N
     return page.render(frame=around, **values)
 
 
-# A patch as rows of a table. git's text is read line by line; what is no part of a patch is passed over, and nothing of
+# A patch as rows of a table. git's text is read line by line; what belongs to no patch is passed over, and nothing of
 # it becomes markup. A file that no lexer of Pygments knows, or that is long, has no colours.
 MAX_LINES = 3000
 MAX_COLOURED = 1200

@@ -204,6 +204,19 @@ VALUE = re.compile(r"\{\{[^{}]*\}\}(?:</\w+>)?|\$?\{[^{}]*\}|%[ds]")
 """Where a template, a script, or a text that is filled in later has its value."""
 
 
+IS_NO = re.compile(
+    r"(?<!here )(?<!herever )(?<!here\n)\b(is|are|was|were) no (?!longer|more|later|earlier|matter|worse|less|better|other|"
+    r"need|way|such|use|one)[a-z]"
+)
+
+
+def test_a_sentence_says_what_something_is_not() -> None:
+    """`the owner is no bead` is read twice: `is not a bead`."""
+    docs = [one for one in (ROOT / "docs").rglob("*.md") if one.parent.name != "reference"]
+    found = [f"{one.name}: {said[0]}" for one in [*MODULES, *docs] for said in IS_NO.finditer(text_of(one))]
+    assert not found, "\n".join(found)
+
+
 def test_a_number_and_its_noun_agree():
     """`1 beads` is no English: text.cleaning.count writes a number that may be one, whatever its name says."""
     found = []

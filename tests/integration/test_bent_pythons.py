@@ -23,7 +23,7 @@ BENT = {
     "a result that forgets": WRONG
     + "import unittest\nunittest.TestResult.addFailure = unittest.TestResult.addError = lambda *a, **k: None\n"
     "import unittest.runner as r\nr.TextTestResult.addFailure = r.TextTestResult.addError = lambda *a, **k: None\n",
-    "an end that is no failure": WRONG
+    "an end that is not a failure": WRONG
     + "import os, unittest\nunittest.TestCase.run = lambda self, r=None: (r.startTest(self), r.addSuccess(self), r.stopTest(self))\n",
 }  # fmt: skip
 

@@ -4,7 +4,7 @@
 2. Without an exit code its words and tree decide: no word is lost, which counts as failure only when it repeats on the
    bead; a torn or missing last line is unsure: its commits are handed in, with a note in history and evidence. An
    interrupted red proof is repeated. One that reports no test is compared with the checks without the new tests, if
-   unknown: a runner that is broken there too is no failure.
+   unknown: a runner that is broken there too is not a failure.
 3. Tests go to a Doer only after they were proven red and a person accepted what in them bends the runner; a Doer's work
    goes to the Reviewer.
 """

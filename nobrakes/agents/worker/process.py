@@ -148,7 +148,7 @@ left=$1
 shift
 while [ "$left" -gt 0 ]; do
     if [ -L "./$1" ] || { [ ! -d "./$1" ] && ! mkdir -- "./$1"; } || ! cd -- "./$1"; then
-        echo "its folder cannot be worked in: $1 is no folder of the workspace" >&2
+        echo "its folder cannot be worked in: $1 is not a folder of the workspace" >&2
         exit 126
     fi
     left=$((left - 1))

@@ -251,7 +251,7 @@ _IS_LISTED = f"status = ? AND id IN (SELECT id FROM {_TABLE})"
 # A draft without children decides about no other bead, so many are one statement for each kind; the lifecycle is asked
 # once a kind.
 def _approve_many(db: Database, beads: Sequence[str], actor: str, now: float) -> bool:
-    """Approve all in the caller's transaction; False: some are no drafts, and nothing was done."""
+    """Approve all in the caller's transaction; False: some are not drafts, and nothing was done."""
     draft = Status.DRAFT.value
     db.run(f"CREATE TEMP TABLE {_TABLE.partition('.')[2]} (id VARCHAR NOT NULL PRIMARY KEY)")  # looked up by each row
     try:

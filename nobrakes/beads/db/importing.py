@@ -110,7 +110,7 @@ def refuse_reopening(db: Database, bead: str) -> None:
         return
     # it has no levels while it is closed, but what needs it has: a way back comes over one of these
     limit = None if levels.is_due(db) else db.one(_NEEDING, {"id": bead, "epic": own["epic"]})[0]
-    # an end that needs the beginning is no circle: an epic ends after its children, which begin after it
+    # an end that needs the beginning is not a circle: an epic ends after its children, which begin after it
     for moment, targets in (((bead, False), ((bead, False), (bead, True))), ((bead, True), ((bead, True),))):
         for source in _edges(db, moment, own):
             for target in targets:
@@ -449,7 +449,7 @@ class Derived:
 
 
 def differences(db: Database, now: float, lag: bool = False) -> Differences:
-    """`lag`: due levels are no difference, and none is compared while any are due."""
+    """`lag`: due levels are not a difference, and none is compared while any are due."""
     late = set(LEVEL_COLUMNS) if lag and levels.is_due(db) else set()
     return differing(db, Derived(levels.all_links(db), now, levels.typical_minutes(db)), now, late)
 

@@ -166,7 +166,7 @@ def _unfinished(store: "Store", id: str, what: str) -> Bead:
 
 
 def hold(store: "Store", id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
-    """No agent starts until `release`; running work goes on. The same again is no step."""
+    """No agent starts until `release`; running work goes on. The same again is not a step."""
     _unfinished(store, id, "held")
     if (known := store.bead(id)).held == reason:
         return known

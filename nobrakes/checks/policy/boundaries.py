@@ -194,7 +194,7 @@ MAX_CHECKS = 30
 MAX_COMMAND = 1000
 MAX_CONTRACT = 12_000
 _NAMED = 5
-_STAYS = "it is no part of what a bead may establish (checks, boundaries.tests), and stays as main has it"
+_STAYS = "it is not part of what a bead may establish (checks, boundaries.tests), and stays as main has it"
 
 Settings = Mapping[str, Any]
 """Every setting of a config.toml: tables as mappings, checks as a sequence of mappings."""

@@ -352,7 +352,7 @@ def _known(key: str, raw: dict[str, Any], text: str, is_unset: bool) -> Known:
         return known(key, raw)
     except ConfigError:
         path = tuple(key.split("."))
-        if is_unset and editing.line_of(text, path):  # what is no setting may be taken out
+        if is_unset and editing.line_of(text, path):  # what is not a setting may be taken out
             return Known(key, path, str, None)
         raise
 

@@ -233,7 +233,7 @@ def propose(store: "Store", plan: "Plan", actor: str, dry_run: bool = False) -> 
 
 
 def approved(store: "Store") -> frozenset[str]:
-    """Every bead that is no draft, finished ones included."""
+    """Every bead that is not a draft, finished ones included."""
     return frozenset(node.id for node in store.nodes() if node.status is not Status.DRAFT)
 
 

@@ -208,7 +208,7 @@ class Measuring:
             left = []
             for oid, (kind, size) in new.items():
                 if kind != "commit":
-                    raise Tampered(f"{oid} in the workspace {os.path.basename(self.clone)} is no commit")
+                    raise Tampered(f"{oid} in the workspace {os.path.basename(self.clone)} is not a commit")
                 if size > LARGEST_COMMIT:
                     raise too_large(
                         self.clone, f"the commit {oid[:12]} has {size:,} bytes ({LARGEST_COMMIT:,} at most)"

@@ -302,7 +302,7 @@ def branch_head(clone: str, branch: str) -> str | None:
         found = loose.decode("ascii", "replace").strip()
         return found if is_oid(found) else None
     if os.path.lexists(os.path.join(clone, ".git", "refs", "heads", branch)):
-        # a link or a pipe in the place of the ref is no branch, whatever packed-refs says
+        # a link or a pipe in the place of the ref is not a branch, whatever packed-refs says
         return None
     wanted = f"refs/heads/{branch}".encode()
     for line in (read_inside(clone, ".git/packed-refs", _MAX_PACKED_REFS) or b"").splitlines():

@@ -415,7 +415,7 @@ class LocalProcesses(Outputs):
         """KILL in rounds until a sweep finds none; the error names survivors."""
         deadline = time.monotonic() + KILLING
         pause = 0.001
-        told: list[Process] = []  # while a process ends it is no member any more, and still there
+        told: list[Process] = []  # while a process ends it is not a member any more, and still there
         while left := [*self._members(run), *(p for p in told if _still_there(p))]:
             if time.monotonic() > deadline:
                 pids = ", ".join(sorted({str(process.pid) for process in left}))

@@ -394,7 +394,7 @@ def require_confirmed(
 
 
 def _whole(workspace: Workspace, confirmed: str | None, directory: str) -> str:
-    """A relative directory is in the project. UsageError if it is no valid path."""
+    """A relative directory is in the project. UsageError if it is not a valid path."""
     if not directory.isprintable():
         raise UsageError("workingDirectory has a character that a path cannot have here", "Leave it out.")
     base = workspace.folder(confirmed) if confirmed else workspace.projects

@@ -275,7 +275,7 @@ class SprintsPage:
 
 
 def sprints_page(store: "Store", git: Git, config: "Config", root: str) -> SprintsPage:
-    """NotAllowed: the repository is no project."""
+    """NotAllowed: the repository is not a project."""
     name, going = require_project(root), store.sprints_going()
     wanted: Offer | NobrakesError
     try:
@@ -374,7 +374,7 @@ class NextView:
 
 
 def look(name: str) -> NextView:
-    """Raises NoProject; NotAllowed for a folder that is no repository."""
+    """Raises NoProject; NotAllowed for a folder that is not a repository."""
     workspace = opened()
     found = one(workspace, name.strip())
     if not found.is_repository:

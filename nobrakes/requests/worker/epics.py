@@ -407,7 +407,7 @@ class RedBranches:
 
 
 # Files are looked up once for each branch under review, and only while a bead that waits says what it will change. That
-# git could not say it is no trouble: what collides is found when it is merged, as ever.
+# git could not say it is not trouble: what collides is found when it is merged, as ever.
 MAX_REACH = 100
 
 

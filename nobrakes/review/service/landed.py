@@ -3,7 +3,7 @@
 1. The next daemon start records what main has and the database lacks; what a person took off main is theirs to decide.
 2. `status` asks for maybe thousands of done beads: only ids and merges are read, git is asked about all at once, and
    main only since the commit last compared by a daemon.
-3. A merge in progress is no difference: main is read first, then the store; for done beads the other way round.
+3. A merge in progress is not a difference: main is read first, then the store; for done beads the other way round.
 """
 
 from collections.abc import Collection, Mapping, Sequence

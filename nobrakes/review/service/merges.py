@@ -98,7 +98,7 @@ def _line(git: Git, main: str, entries: Sequence[Entry]) -> tuple[Made, ...]:
         if merged in known or entry.problem() or entry.record.get("kind") != RecordKind.MERGE:
             continue
         found, base = git.made(merged), git.made(str(entry.record["base"]["commit"]))
-        # a merge that was taken off main is no part of it
+        # a merge that was taken off main is not part of it
         if found and base and git.contains(found.commit, main) and git.contains(base.commit, start):
             start = base.commit
     return line if start == since else git.line(main, start)

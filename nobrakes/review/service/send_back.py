@@ -4,7 +4,7 @@
    the person is warned first.
 2. Where a question stops the bead, the text is its answer. Else it begins the bead's notes: a review ends, what is
    merged is opened again, a bead that waits keeps waiting.
-3. It is no failure. What a person handed in goes back to that person.
+3. It is not a failure. What a person handed in goes back to that person.
 """
 
 import re
@@ -73,7 +73,7 @@ def read(given: Sequence[str]) -> list[LineComment]:
         place = _COMMENT.fullmatch(one)
         if place is None or not place[4].strip():
             raise UsageError(
-                f"'{cut(one_line(one), 60)}' is no comment on a line",
+                f"'{cut(one_line(one), 60)}' is not a comment on a line",
                 "For example: --comment 'src/a.py:12=Use the helper'; a removed line has a minus: src/a.py:-12=…",
             )
         found.append(LineComment(place[1], int(place[3]), place[4].strip(), bool(place[2])))

@@ -99,7 +99,7 @@ _FINAL: Mapping[Kind, str] = {
 }
 
 
-# A step is one event of a person, or the events that one command made at one moment. What an undo does is no step: its
+# A step is one event of a person, or the events that one command made at one moment. An undo is not a step: its
 # events carry the actor with `MARK`, and an UNDONE event names what was undone.
 @frozen
 class UndoStep:

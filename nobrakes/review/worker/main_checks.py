@@ -105,7 +105,7 @@ class Proving:
             if not alive:
                 return False
             if ending.over or all(end.code is not None for end in ending.steps):
-                processes.kill(run)  # what a check leaves behind is no part of the answer
+                processes.kill(run)  # what a check leaves behind is not part of the answer
             elif self.clock.is_overdue(run, partial(processes.ending, folder, steps), self.ports.store.now()):
                 processes.kill(run)
                 return True

@@ -196,7 +196,7 @@ class AgentOutput:
     role: str
     agent: str
     path: str
-    turn: int = 0  # of a session that is no attempt's; then `attempt` is 0
+    turn: int = 0  # of a session that is not an attempt's; then `attempt` is 0
 
 
 def attempt_output(paths: Paths, attempt: Attempt) -> AgentOutput:

@@ -29,5 +29,5 @@ def test_it_goes_through_no_link_and_no_file(tmp_path: Path, directory: str) -> 
     for place in (top / "link", top / "src" / "link"):
         place.symlink_to(tmp_path)
     done = begun(top, directory)
-    assert done.returncode == 126 and done.stdout == "" and "is no folder of the workspace" in done.stderr
+    assert done.returncode == 126 and done.stdout == "" and "is not a folder of the workspace" in done.stderr
     assert not (tmp_path / "below").exists()

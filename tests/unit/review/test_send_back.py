@@ -44,7 +44,7 @@ def test_a_comment_names_a_file_and_a_line_of_either_side(given, comment):
 
 @pytest.mark.parametrize("given", ["src/a.py=x", "src/a.py:0=x", "src/a.py:1=", "src/a.py:1= \n", ":1=x", "a.py:1", ""])
 def test_other_words_are_no_comment(given):
-    with pytest.raises(UsageError, match="no comment on a line"):
+    with pytest.raises(UsageError, match="not a comment on a line"):
         read([given])
 
 
