@@ -11,9 +11,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
+from .files import write_atomic
 from .paths import Paths, which
 from .records import frozen, plain
-from .replacing import replacing
 
 CHECKS = ("spawn", "stream", "commit", "deny", "resume", "kill")
 """In this order."""
@@ -60,8 +60,7 @@ def keep(paths: Paths, seen: Mapping[str, Seen]) -> None:
 
 def _replace(path: str, values: Mapping[str, object]) -> None:
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with replacing(path) as file:
-        file.write(json.dumps(values, indent=1).encode() + b"\n")
+    write_atomic(path, json.dumps(values, indent=1).encode() + b"\n")
 
 
 def program_of(executable: str, path: str | None = None) -> str | None:

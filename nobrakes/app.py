@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from .decisions.service.all_blockers import Blockers, Here
     from .events.service import Exporter
     from .features.service.shaping import Words
+    from .files import InPlace
     from .git.port import Argv, Git
     from .git.repository import Repository
     from .host.channel import FolderChannelServer
-    from .host.files import InPlace
     from .host.port import Notifier, Processes
     from .ports import Ports
     from .requests.hosts.port import PullPorts
@@ -58,7 +58,7 @@ class App:
     @cached_property
     def store(self) -> "Store":
         """The database, created if missing; changes are also written beside it."""
-        from .host.files import keep_private
+        from .files import keep_private
         from .snapshot import log
         from .store import open_store
 
@@ -90,7 +90,7 @@ class App:
 
     @cached_property
     def in_place(self) -> "InPlace":
-        from .host.files import InPlace
+        from .files import InPlace
 
         return InPlace(f"{self.paths.root}/.git", self.paths.database)
 

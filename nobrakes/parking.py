@@ -19,7 +19,7 @@ from .beads.model import CLOSED, Attempt, Outcome, bead_owner, called, owners_be
 from .decisions.model import EscalationType, NewEscalation
 from .errors import DiskFull, MachineShort, NobrakesError, NoSuchBead, StoreReadOnly
 from .events.kinds import Event, Kind
-from .host.files import storage_errors
+from .files import storage_errors
 from .host.port import Notice
 from .ports import Ports
 from .sessions.model import Fact, Talk

@@ -311,7 +311,7 @@ def interrupted(argv: list[str]) -> int:
 
 def _as_disk_error(error: OSError) -> Exception:
     """A full or read-only disk is not a bug."""
-    from ..host.files import storage_errors
+    from ..files import storage_errors
 
     try:
         with storage_errors(str(error.filename or "a file")):

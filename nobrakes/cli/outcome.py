@@ -381,7 +381,7 @@ def once(
 ) -> Output:
     """Call the command once for the key; later show its stored result."""
     from ..commands import service as commands_service
-    from ..host.files import wake
+    from ..files import wake
 
     with shared() as app:
         wanted = commands_service.Once(

@@ -65,7 +65,7 @@ def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
     file for its format: a plan in YAML or JSON, also inside Markdown; Beads JSONL; a Markdown task list; the tasks
     of task-master, Backlog.md, spec-kit or Kiro, also as a folder; or the output of `gh issue list --json
     number,title,body,labels,state,milestone`. It lists what it does not take."""
-    from ..host.files import wake
+    from ..files import wake
     from ..plans import service
 
     with opened() as app:

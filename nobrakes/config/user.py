@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal
 
 from .. import __version__
 from ..agents.limits import MachineLimits
-from ..errors import ConfigError, NotAllowed, PlaceUnusable, UsageError
+from ..errors import ConfigError, NotAllowed, PlaceUnusable, StoreReadOnly, UsageError
+from ..files import write_atomic
 from ..records import frozen
-from ..replacing import replacing
 from . import values
 from .settings import validated
 from .values import FULL_PATH, FULL_PATHS, WEB_ADDRESSES, Rule, Section, section
@@ -222,12 +222,9 @@ def keep(name: str, value: str) -> str:
     make(os.path.dirname(path))
     text = "".join(f"{key} = {json.dumps(known[key], ensure_ascii=False)}\n" for key in sorted(known))
     try:
-        with replacing(path, 0o600) as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise NotAllowed(f"{path} cannot be written: {error.strerror or error}", "Check who owns its folder.") from None
+        write_atomic(path, text.encode())
+    except StoreReadOnly as error:
+        raise NotAllowed(str(error), "Check who owns its folder.") from None
     return path
 
 

@@ -24,10 +24,10 @@ from ..decisions.blockers import Blocker, Kind
 from ..decisions.model import EscalationType
 from ..decisions.service.all_blockers import Here, agent_blocker, blockers, check_blockers
 from ..errors import DaemonRunning, GitFailed, MachineShort, NobrakesError, StoreBroken, StoreNewer, UsageError
+from ..files import IGNORED_BEFORE, for_git, open_to_others
 from ..git import command_line, location
 from ..git.location import owner
 from ..git.workspaces.make import BROKEN, agent_folders, forget_sessions
-from ..host.files import IGNORED_BEFORE, for_git, open_to_others
 from ..host.locks import holder
 from ..host.versions import Versions
 from ..machine.registry import trouble

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from ..beads.model import Attempt
 from ..command_table import NOTE, TEXT, Field
 from ..errors import UsageError
-from ..host.files import wake
+from ..files import wake
 from ..text.cleaning import count, cut, one_line
 from .model import Feature, Item
 from .reviewed_plan import SignOff, approval, open_points

@@ -19,9 +19,9 @@ from .. import EMAIL, NAME
 from ..checks.policy.ownership import CONTRACT, OWN_FOLDER
 from ..config.user import make, user_place
 from ..errors import GitFailed, NobrakesError, NotAllowed, PlaceUnusable
+from ..files import write_atomic
 from ..paths import Paths
 from ..records import frozen
-from ..replacing import replacing
 from . import command_line, objects
 from .command_line import ASKING, CHECKOUT, PLUMBING
 from .landing import standing
@@ -308,8 +308,7 @@ def _keep(paths: Paths, content: bytes | None) -> bool:
                 return True
     except FileNotFoundError:
         os.makedirs(paths.folder, mode=0o700, exist_ok=True)
-    with replacing(paths.kept_config) as new:
-        new.write(content)
+    write_atomic(paths.kept_config, content)
     return True
 
 

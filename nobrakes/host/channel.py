@@ -24,11 +24,11 @@ from contextlib import suppress
 from typing import Any
 
 from ..errors import NobrakesError
+from ..files import private_folder, storage_errors, write_atomic, write_private
 from ..paths import AGAIN
 from ..trash import Trash
 from ..walking import below, folder_below, state_parts
 from . import watching
-from .files import private_folder, storage_errors, write_atomic, write_private
 from .port import Login
 from .watching import Inotify
 

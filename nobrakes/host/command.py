@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import StopCut
+from ..files import LEFT, is_readable, private_folder, write_atomic
 from ..paths import HOOKS, Paths, own_path, process_environment, resource
 from ..text.cleaning import first_of
 from . import proctable
-from .files import LEFT, is_readable, private_folder, write_atomic
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -15,13 +15,13 @@ from ..agents.adapter import Launch, host_of
 from ..config import user
 from ..config.sections import AgentSettings
 from ..errors import NoSandbox
+from ..files import private_folder
 from ..git.port import Argv
 from ..ports import Ports
 from ..records import copied, frozen
 from ..sandbox import closure
 from ..sandbox.closure import Bounds, Closure, Laid, Machine, Wall, lies_in
 from ..sandbox.system_paths import HOME, NO_USER_SITE, caches, kept, machine, named_files, program, steady, variables
-from .files import private_folder
 from .port import Login
 
 _PROXY = os.path.join(os.path.dirname(__file__), "proxy.py")

@@ -19,10 +19,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..errors import DaemonNotRunning, DaemonRunning, NoAgent, NobrakesError
+from ..files import LEFT, is_readable, private_folder, read_tail, storage_errors
 from ..paths import own_path, own_program, process_environment
 from ..text.cleaning import count
 from . import proctable
-from .files import LEFT, is_readable, private_folder, read_tail, storage_errors
 from .proctable import LINUX, send
 
 if TYPE_CHECKING:

@@ -24,11 +24,11 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from ..errors import NobrakesError, NotAllowed
+from ..files import storage_errors
 from ..notices.model import Message, Sent, scrubbed
 from ..paths import own_path
 from ..records import frozen
 from .command import IDLE
-from .files import storage_errors
 
 if TYPE_CHECKING:
     from ..config.sections import NotifySettings

@@ -23,9 +23,9 @@ from urllib.parse import unquote, urlsplit
 
 from .. import abilities
 from ..errors import MachineShort
+from ..files import storage_errors
 from ..paths import Paths, is_in_repository, own_path, process_environment, which
 from ..text.cleaning import count
-from .files import storage_errors
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection

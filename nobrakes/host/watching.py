@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..files import is_readable, plain_file, storage_errors
 from ..globs import matches
 from ..walking import Beyond, folder_below, state_parts, walk
-from .files import is_readable, plain_file, storage_errors
 
 POLL = 1.0
 

@@ -34,7 +34,7 @@ from ..config.user import (
     user_place,
 )
 from ..db.fast import now
-from ..host.files import storage_errors, wake, write_atomic
+from ..files import storage_errors, wake, write_atomic
 from ..host.locks import holder, is_alive, locked
 from ..paths import FOLDER, Paths, git_folder, typed_in
 from ..records import frozen

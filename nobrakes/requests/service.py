@@ -13,10 +13,10 @@ from ..decisions.blockers import Kind as BlockerKind
 from ..doctor.health import ERROR, OK, WARNING, Finding
 from ..errors import NobrakesError, NotAllowed
 from ..events.kinds import Event, Kind
+from ..files import wake
 from ..git.landing.remote import redacted
 from ..git.port import Git
 from ..git.repository import publisher
-from ..host.files import wake
 from ..host.messages import Asking
 from ..paths import Paths, own_path, process_environment
 from ..review.journal import Journal, Step

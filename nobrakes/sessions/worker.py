@@ -32,11 +32,11 @@ from ..decisions.model import EscalationType, NewEscalation
 from ..errors import ConfigError, NobrakesError, NoMain, NoSandbox, NoSuchSession
 from ..events.kinds import Kind, session_actor
 from ..features.model import ROUND, STAGE_KEY, Feature
+from ..files import TRACKED, private_folder, write_atomic, write_private
 from ..git import persons
 from ..git.port import Argv, HandedBack, relay_branch
 from ..git.workspaces import salvage
 from ..host.confine import OWN, Confinement
-from ..host.files import TRACKED, private_folder, write_atomic, write_private
 from ..host.port import Notice
 from ..ports import Ports
 from ..records import frozen

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import NobrakesError, StoreBroken, StoreBusy
 from ..events.kinds import Changes, Position, last_mark
-from ..host.files import storage_errors, write_atomic
+from ..files import storage_errors, write_atomic
 from ..paths import Paths
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from ..beads.readiness import deadlocks
 from ..decisions.model import STOPS_BEAD, Escalation
 from ..errors import DaemonRunning, GitFailed, NoMain, StoreBroken
 from ..events.kinds import Position
+from ..files import poke, private_folder
 from ..git.port import EPICS, Git
-from ..host.files import poke, private_folder
 from ..host.locks import DaemonLock, holder
 from ..host.proctable import end_all
 from ..paths import FOLDER, Paths

@@ -311,7 +311,7 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
     """(result as JSON values, one line for people, whether it ran before, its step that `undo` takes back)."""
     from ..commands import service as commands_service
     from ..daemon.service.now import last_seq
-    from ..host.files import wake
+    from ..files import wake
     from ..review.service.undo import undoable
 
     values = rendering.values(command.fields, given)

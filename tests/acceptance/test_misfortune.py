@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host.files import TRACKED
+from nobrakes.files import TRACKED
 from tests.support.scripted import Scripted, sound, until
 from tests.support.warm import NOBRAKES
 

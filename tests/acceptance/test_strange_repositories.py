@@ -12,11 +12,11 @@ import pytest
 
 from nobrakes.config.settings import load
 from nobrakes.errors import GitUnusable
+from nobrakes.files import IGNORED_BEFORE, TRACKED
 from nobrakes.git.commits import Signer
 from nobrakes.git.location import Place
 from nobrakes.git.port import Signing
 from nobrakes.git.repository import Repository
-from nobrakes.host.files import IGNORED_BEFORE, TRACKED
 from nobrakes.paths import Paths
 from tests.support.scripted import Scripted, until
 

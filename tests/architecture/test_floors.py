@@ -77,7 +77,7 @@ FLOORS = (
             "programs",
         ),
     ),
-    (GROUND, ("extras", "replacing", "serving")),
+    (GROUND, ("extras", "files", "serving")),
     (RULES, ("beads", "beads.*", "events", "events.*", "decisions", "decisions.*", "review", "review.*")),
     (RULES, ("requests", "requests.*", "checks", "checks.*", "sessions", "sessions.*", "features", "features.*")),
     (RULES, ("projects", "projects.*", "notices", "notices.*", "daemon", "daemon.*", "machine")),
@@ -227,16 +227,11 @@ def test_processes_are_in_git_and_host_alone() -> None:
 DOORS_OF_SURFACES = {
     ("cli.hot", "db.fast"),  # what is called all night reads past everything
     ("cli.main", "git.location"),  # in what words git refuses, for an error
-    ("cli.main", "host.files"),
     ("cli.daemon", "host.locks"),  # the process itself: its ready word, its terminal
     ("cli.features", "host.command"),
     ("cli.features", "host.locks"),
     ("cli.review", "host.command"),
     ("web.server", "host.command"),
-    ("cli.plans", "host.files"),  # a word to the daemon that something changed
-    ("features.commands", "host.files"),
-    ("cli.outcome", "host.files"),
-    ("web.commands", "host.files"),
 }
 
 

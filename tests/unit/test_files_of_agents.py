@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes import walking
+from nobrakes import files, walking
 from nobrakes.errors import Tampered
 from nobrakes.git.workspaces import salvage
 from nobrakes.host import channel as door
-from nobrakes.host import files, watching
+from nobrakes.host import watching
 from nobrakes.host.runs.wrapper import Outputs, ending, read
 from nobrakes.sessions.service.viewing import follow
 from nobrakes.walking import read_inside

@@ -9,8 +9,8 @@ import pytest
 
 from nobrakes.db.database import translated
 from nobrakes.errors import DiskFull, GitFailed, MachineShort, NobrakesError, StoreBroken
+from nobrakes.files import storage_errors
 from nobrakes.git.command_line import failure
-from nobrakes.host.files import storage_errors
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def blocked(what: str, options: "list[str]", recommended: "list[str]", tried: st
     form = form_of([cleaned(one) for one in options], [cleaned(one) for one in recommended], cleaned(tried))
     number = int(call("blocked", cleaned(what), dumps(form)))
     if not is_confined():
-        from ...host.files import poke
+        from ...files import poke
 
         found = paths.find()
         assert found is not None, "it names the database"

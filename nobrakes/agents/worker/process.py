@@ -29,10 +29,10 @@ from ...decisions.blockers import cure_of_start
 from ...decisions.causes import likely_cause
 from ...decisions.model import STARTS, EscalationType, NewEscalation, waiting_text
 from ...errors import NoAgent, NobrakesError
+from ...files import private_folder, write_atomic
 from ...git.port import Argv
 from ...host.command import outputs
 from ...host.confine import OWN, Confined, Confinement
-from ...host.files import private_folder, write_atomic
 from ...host.port import Command, Step, StepEnd
 from ...host.runs import recording
 from ...parking import owner_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import BadBead, Deadlock, NoSuchBead, NotAllowed
 from ...events.kinds import Event, Kind
-from ...host.files import wake
+from ...files import wake
 from ...paths import Paths
 from ...text.cleaning import cut, one_line, shorten
 from .. import lifecycle

@@ -21,10 +21,10 @@ from ...decisions.service import desk
 from ...errors import GitFailed, NobrakesError, NotAllowed, Tampered, UsageError
 from ...events.kinds import Event, Kind
 from ...features.service import rollback
+from ...files import wake
 from ...git.landing.standing import Worktree
 from ...git.persons import Persons
 from ...git.port import EPICS, Conflict, Git, Message
-from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review.service.landed import git_at, where_of

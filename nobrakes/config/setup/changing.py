@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from ...agents.known import ADAPTERS, unknown_agents
 from ...errors import ConfigError, NobrakesError, NotAllowed
-from ...host.files import write_atomic
+from ...files import write_atomic
 from ...host.locks import locked
 from ...paths import Paths
 from ...records import frozen, plain

@@ -18,6 +18,7 @@ from typing import Any
 
 from ...agents.known import ADAPTERS
 from ...errors import ConfigError, NobrakesError, NotARepository, UsageError
+from ...files import ATTRIBUTES, IGNORED, IGNORED_BEFORE, KEEPER, for_git, keep_private, write_atomic
 from ...git import command_line, lfs, persons
 from ...git.command_line import CHECKOUT
 from ...git.commits import Signer
@@ -26,10 +27,8 @@ from ...git.location import Discovered, Place, discover
 from ...git.objects import Objects
 from ...git.port import Signing
 from ...git.workspaces import make
-from ...host.files import ATTRIBUTES, IGNORED, IGNORED_BEFORE, KEEPER, for_git, keep_private
 from ...paths import FOLDER, Paths, repository_root, which
 from ...records import frozen
-from ...replacing import replacing
 from ...text.cleaning import count
 from ..editing import EXAMPLES, Setting, settings, toml
 from ..sections import CheckSettings
@@ -362,20 +361,15 @@ def _make(paths: Paths, config: str | None, main: str) -> list[str]:
     is_missing = not os.path.lexists(ignored) and (config is not None or os.path.lexists(paths.tracked_config))
     if is_missing or for_git(paths.folder).get(".gitignore") == IGNORED_BEFORE:
         for name, content in ((".gitattributes", ATTRIBUTES), (".gitignore", IGNORED)):
-            _write(os.path.join(paths.folder, name), content)
+            write_atomic(os.path.join(paths.folder, name), content, None)
             created.append(name)
     if not os.path.lexists(paths.database):
         _database(paths, main)
         created.append(os.path.basename(paths.database))
     if config is not None:  # last: it is what makes the folder count as set up
-        _write(paths.config, config.encode())
+        write_atomic(paths.config, config.encode(), None)
         created.append(os.path.basename(paths.config))
     return created
-
-
-def _write(path: str, content: bytes) -> None:
-    with replacing(path) as file:
-        file.write(content)
 
 
 def _database(paths: Paths, main: str) -> None:

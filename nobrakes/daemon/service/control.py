@@ -23,8 +23,8 @@ from ...config.user import OVERRIDE
 from ...decisions.blockers import BACKGROUND
 from ...errors import ConfigError, DaemonNotRunning, NobrakesError, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
+from ...files import wake
 from ...host import locks, proctable
-from ...host.files import wake
 from ...host.locks import holder
 from ...host.proctable import send
 from ...paths import Paths, process_environment

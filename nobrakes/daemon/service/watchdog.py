@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from ...beads.model import Role
 from ...config.user import OVERRIDE, is_in_a_run, make, user_place
 from ...errors import ConfigError, DaemonRunning, NobrakesError, PlaceUnusable, UsageError
+from ...files import storage_errors, write_atomic
 from ...host import locks, versions
-from ...host.files import storage_errors, write_atomic
 from ...machine.registry import own_settings
 from ...paths import Paths
 from ...records import frozen

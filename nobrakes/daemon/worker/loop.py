@@ -36,7 +36,7 @@ from ...checks.contract import CheckResult, Verdict
 from ...checks.worker.validation import CheckClock
 from ...decisions.model import Escalation, EscalationType, NewEscalation
 from ...events.kinds import Event
-from ...host.files import storage_errors
+from ...files import storage_errors
 from ...host.port import Notice, Remains
 from ...notices.worker import EventConsumer, NotificationSender, retiring
 from ...parking import Owner, Unexpected, about, owner_of, park, parked, run_owner

@@ -22,9 +22,9 @@ from ...agents.worker import launch
 from ...decisions.blockers import BACKGROUND, RUN_SINCE
 from ...errors import RepositoryReplaced
 from ...events.kinds import Event, Kind
+from ...files import keep_private, private_folder
 from ...host.command import StopLimit
 from ...host.confine import Confinement, describe
-from ...host.files import keep_private, private_folder
 from ...host.locks import DaemonLock
 from ...host.port import Notice
 from ...host.proctable import become_subreaper

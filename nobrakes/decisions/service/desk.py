@@ -19,7 +19,7 @@ from ...errors import NobrakesError, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...features import reviewed_plan
 from ...features.model import HELD_WITH, PLANNED, RESHAPED, ItemKind, State, Step
-from ...host.files import wake
+from ...files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review import reading

@@ -7,7 +7,6 @@
 3. Everything can be repeated after a crash.
 """
 
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,11 +17,10 @@ from ...beads.proposals import CANCEL, ProposedChange, Standing
 from ...beads.service.bead_commands import content
 from ...errors import NobrakesError, NoMain, NotAllowed, OnlyByRequest, PlanError, UsageError
 from ...events.kinds import Event, Kind
+from ...files import for_git, write_atomic
 from ...git.port import Git, Message
-from ...host.files import for_git
 from ...paths import FOLDER, Paths
 from ...records import frozen, grouped
-from ...replacing import replacing
 from ...snapshot import log
 from ...snapshot.service import SNAPSHOT_PIN, remember, snapshot
 from ...text.cleaning import count, count_beads_and_epics
@@ -248,7 +246,7 @@ def commit_strategy(
     told = [f"{drafts} new bead{'s' if drafts > 1 else ''}"] if drafts else []
     told += [f"{beads} changed bead{'s' if beads > 1 else ''}"] if beads else []
     commit = commit_snapshot(store, git, paths, f"Strategy: {', '.join(told)}" if told else "Snapshot of the beads")
-    from ...host.files import wake
+    from ...files import wake
 
     wake(paths)
     return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features, settings(git, paths)[1])
@@ -268,10 +266,7 @@ def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str
     upto = store.position()
     made = snapshot(store, paths)
     if git.elsewhere() is None:
-        with replacing(paths.snapshot) as file:
-            file.write(made.text)
-            file.flush()
-            os.fsync(file.fileno())
+        write_atomic(paths.snapshot, made.text, None)
         remember(store, made)
     files: dict[str, bytes | None] = {**settings(git, paths)[0], f"{FOLDER}/beads.jsonl": made.text}
     try:

@@ -17,8 +17,8 @@ from ...beads.service import bead_commands
 from ...daemon.model import Limits
 from ...errors import FileTooLarge, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
+from ...files import wake
 from ...git.port import Git
-from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...sessions.model import State as At

@@ -15,9 +15,9 @@ from ...beads.proposals import Merged
 from ...beads.service import bead_commands
 from ...errors import NotAllowed
 from ...events.kinds import UNDO_MARK, Event, Kind
+from ...files import wake
 from ...git.merge import sorted_out
 from ...git.port import Git
-from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...requests.model import Where, own_base

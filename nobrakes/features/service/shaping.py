@@ -30,6 +30,7 @@ from ...command_table import COMMANDS
 from ...decisions.forms import PRIORITIES
 from ...errors import Deadlock, NoAgent, NotAllowed, PlanError, UsageError
 from ...events.kinds import session_actor
+from ...files import write_atomic
 from ...git.port import Git
 from ...lightjson import dumps
 from ...paths import Paths, is_in_repository, own_path, own_program, resource
@@ -37,7 +38,6 @@ from ...plans import service as plans_service
 from ...plans.nodes import Plan, PlanNode
 from ...plans.service import PlanReport
 from ...records import frozen, grouped
-from ...replacing import replacing
 from ...sessions.model import Message, Turn
 from ...text.cleaning import clean, count, only_seen, redacted, shorten
 from .. import model as keys
@@ -612,6 +612,5 @@ def _copied(source: str, path: str) -> bool:
             if file.read() == text:
                 return False
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with replacing(path) as file:
-        file.write(text.encode())
+    write_atomic(path, text.encode(), None)
     return True

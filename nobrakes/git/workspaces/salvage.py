@@ -22,8 +22,8 @@ from typing import IO
 
 from ...agents.limits import DEFAULT, Sizes
 from ...errors import DiskFull, GitFailed, NobrakesError, Tampered
+from ...files import write_atomic
 from ...paths import Paths
-from ...replacing import replacing
 from ...walking import below, open_up, read_inside, replace_inside, walk
 from .. import command_line, history, upkeep
 from .. import objects as git_objects
@@ -550,8 +550,7 @@ def settle(place: Place, places: Paths) -> tuple[str, ...]:
     if before == here:
         return ()
     mended = [os.path.basename(clone) for clone in _clones(places) if before and _mend(clone, before, here)]
-    with replacing(note, 0o600) as file:
-        file.write(here)
+    write_atomic(note, here)
     return tuple(mended)
 
 

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...checks.probes import MutationProbe, mutation_probes
+from ...files import write_atomic
 from ...paths import own_path, process_environment
-from ..files import write_atomic
 from . import wrapper
 
 KILLING = 2.0

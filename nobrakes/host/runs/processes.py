@@ -22,10 +22,10 @@ from functools import partial
 
 from ...beads.model import Run
 from ...errors import NobrakesError
+from ...files import SHORT, private_folder, read_tail, storage_errors, write_private
 from ...paths import PACKAGE, process_environment
 from ...records import frozen
 from .. import proctable
-from ..files import SHORT, private_folder, read_tail, storage_errors, write_private
 from ..port import Command, ProcessStart, Remains
 from ..proctable import HOME_MARKER, RUN_MARKER, TIMEOUT, Process, Reaper, Tree, adopting, adopts_orphans, members, send
 from . import forkserver, recording, wrapper

@@ -13,12 +13,12 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 
+from ...files import plain_file, poke, read_tail, write_atomic
 from ...globs import matches
 from ...paths import own_path
 from ...programs import program
 from ...walking import FAULTS, Beyond, below, state_parts, walk
 from .. import proctable, watching
-from ..files import plain_file, poke, read_tail, write_atomic
 from ..port import Command, Ending, Reports, StepEnd
 from ..proctable import Process
 from .recording import END, PROLOGUE_EXIT, PROLOGUE_OUTPUT, PROLOGUE_START

@@ -31,8 +31,8 @@ from ...errors import NoAgent, NobrakesError, NoProject, NoSuchSession, NotAllow
 from ...events.kinds import Actor, Surface
 from ...features.reviewed_plan import approval
 from ...features.service import approving
+from ...files import wake
 from ...git.repository import open_git
-from ...host.files import wake
 from ...host.locks import holder
 from ...machine.db import ChatRun, Client, ClientStore
 from ...machine.registry import opened as registry_opened

@@ -18,8 +18,8 @@ from ...db.fast import now
 from ...decisions.service.all_blockers import for_you
 from ...errors import ConfigError, NobrakesError, NoProject, NotAllowed, ProjectExists, UsageError
 from ...events.kinds import Event, Kind
+from ...files import storage_errors, write_atomic
 from ...git import persons
-from ...host.files import storage_errors, write_atomic
 from ...host.locks import holder, locked
 from ...machine import registry
 from ...machine.db import Chat, ChatEvent, ChatRun, ProjectRow, ProjectStore

@@ -16,10 +16,10 @@ from ...daemon.model import Board
 from ...daemon.service.control import limits
 from ...errors import NobrakesError, NotAllowed, UsageError
 from ...features.reviewed_plan import under
+from ...files import wake
 from ...git import persons
 from ...git.port import Git
 from ...host.command import LocalZone, named_zone
-from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...store import Store

@@ -504,7 +504,7 @@ def _keep(
     actor: str,
     paths: "Paths | None",
 ) -> "tuple[Quarantined, ...]":
-    from ...host.files import wake
+    from ...files import wake
 
     with store.write():
         store.set_setting(SETTING, as_text(entries))

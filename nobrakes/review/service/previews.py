@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ...beads.model import Run, RunKind
 from ...events.kinds import Event, Kind
+from ...files import read_tail, write_private
 from ...host import proctable
-from ...host.files import read_tail, write_private
 from ...host.locks import locked
 from ...host.port import Processes
 from ...host.proxy import ANSWERED

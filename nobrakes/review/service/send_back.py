@@ -20,7 +20,7 @@ from ...decisions.model import STOPS_BEAD
 from ...decisions.service import desk
 from ...errors import NotAllowed, UsageError
 from ...events.kinds import Event, Kind
-from ...host.files import wake
+from ...files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...text.cleaning import count, cut, one_line

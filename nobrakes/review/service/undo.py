@@ -23,9 +23,9 @@ from ...daemon.service.control import LIMITS, PAUSED, STOPPING, YES, bring_back,
 from ...errors import ConfigError, GitFailed, NobrakesError, NotAllowed, NothingToUndo
 from ...events.catalog import TABLE
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind, is_session
+from ...files import wake
 from ...git.merge import Hindered, taken_back
 from ...git.port import Git, Landing, Message
-from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...requests.model import Where, own_base

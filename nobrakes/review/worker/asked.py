@@ -31,9 +31,9 @@ from ...decisions.forms import as_values, form
 from ...decisions.model import TEST_DIGEST, Escalation, EscalationType, NewEscalation, is_accepted
 from ...errors import ConfigError, FileTooLarge, GitFailed
 from ...events.kinds import Event, Kind
+from ...files import for_git, write_atomic
 from ...git.port import ABSENT, GITLINK, SYMLINK, Change, Message
 from ...globs import matches
-from ...host.files import for_git, write_atomic
 from ...host.port import Notice
 from ...ports import Ports
 from ...records import frozen

@@ -7,8 +7,8 @@ import time
 
 from ...errors import NotAllowed, ServerEnded, UsageError
 from ...events.kinds import Event, Kind
+from ...files import private_folder, write_atomic, write_private
 from ...host.confine import Confinement
-from ...host.files import private_folder, write_atomic, write_private
 from ...host.locks import locked
 from ...host.port import Command, Step
 from ...host.runs.recording import recorded

@@ -22,9 +22,9 @@ from ...decisions.model import Escalation
 from ...decisions.service import desk
 from ...errors import DaemonRunning, NobrakesError, NoSandbox, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
+from ...files import wake
 from ...git import persons
 from ...git.workspaces.relays import RelayClones
-from ...host.files import wake
 from ...paths import Paths
 from ...records import frozen
 from ...review.journal import LABEL

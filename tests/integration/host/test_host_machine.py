@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from nobrakes.errors import DiskFull, NoAgent, StoreReadOnly
+from nobrakes.files import keep_private, private_folder, read_tail, storage_errors, write_atomic, write_private
 from nobrakes.host import proctable
-from nobrakes.host.files import keep_private, private_folder, read_tail, storage_errors, write_atomic, write_private
 from nobrakes.host.locks import run_interactive
 from nobrakes.host.proctable import Reaper, become_subreaper
 from nobrakes.paths import own_program
@@ -26,6 +26,15 @@ def test_an_atomic_write_replaces_the_whole_file_with_its_mode(tmp_path: Path) -
     assert path.read_bytes() == b"new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_file_of_the_repository_has_the_mode_that_the_umask_gives(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_atomic(str(tmp_path / "file"), b"new", None)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
 
 
 def test_an_atomic_write_that_fails_leaves_the_old_file_and_no_other(

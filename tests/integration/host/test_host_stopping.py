@@ -118,7 +118,7 @@ from nobrakes.daemon.worker import service
 from nobrakes.host import command as stopping
 from nobrakes.host.command import ThreadBackground
 from nobrakes.host.channel import FolderChannelServer
-from nobrakes.host.files import poke
+from nobrakes.files import poke
 from nobrakes.host.watching import Waker
 from nobrakes.trash import Trash
 

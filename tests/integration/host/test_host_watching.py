@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host.files import is_readable, poke
+from nobrakes.files import is_readable, poke
 from nobrakes.host.watching import Waker
 
 
@@ -71,7 +71,7 @@ def test_of_many_touches_by_many_processes_none_is_lost(waker: Waker) -> None:
     """Each process waits until its file was taken; were a touch lost, it would wait for ever."""
     text = (
         "import os, sys, time\n"
-        "from nobrakes.host.files import poke\n"
+        "from nobrakes.files import poke\n"
         "for n in range(100):\n"
         "    poke(sys.argv[1], sys.argv[2])\n"
         "    end = time.monotonic() + 20\n"

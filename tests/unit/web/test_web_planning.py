@@ -30,7 +30,7 @@ def app(store, monkeypatch):
     """What a command of a page is given: two live beads, with a change of each and a draft proposed."""
     monkeypatch.setattr(approving, "commit_snapshot", lambda *_: None)
     monkeypatch.setattr(approving, "settings", lambda *_: ({}, ()))
-    monkeypatch.setattr("nobrakes.host.files.wake", lambda _: None)
+    monkeypatch.setattr("nobrakes.files.wake", lambda _: None)
     for name in "ab":
         bead_commands.add(store, name.upper(), id=name, draft=False)
     wish = [{"id": "a", "title": "A2", "priority": 0}, {"id": "b", "title": "B2"}, {"id": "new", "title": "New"}]

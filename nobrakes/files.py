@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from ..errors import DiskFull, MachineShort, RepositoryReplaced, StoreReadOnly
-from ..paths import Paths
-from ..walking import FAULTS, below, state_parts, within
+from .errors import DiskFull, MachineShort, RepositoryReplaced, StoreReadOnly
+from .paths import Paths
+from .walking import FAULTS, below, state_parts, within
 
 LEFT = "left running: "
 """Prefix of the line about work left by a stop."""
@@ -218,19 +218,23 @@ def write_private(path: str, content: bytes) -> None:
             file.write(content)
 
 
-def write_atomic(path: str, content: bytes, mode: int = 0o600) -> None:
-    """Readers see the old or the new file, also after a power loss. Raises DiskFull, StoreReadOnly."""
+def write_atomic(path: str, content: bytes, mode: int | None = 0o600) -> None:
+    """Readers see the old or the new file, also after a power loss, and nothing is left of one half.
+
+    `mode`: None for what the person's umask gives. Raises DiskFull, StoreReadOnly.
+    """
     temporary = f"{path}.{os.getpid()}.new"
     with storage_errors(path):
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode or 0o666)
         try:
             with open(descriptor, "wb") as file:
                 file.write(content)
                 file.flush()
-                os.fchmod(file.fileno(), mode)
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
                 os.fsync(file.fileno())
             os.replace(temporary, path)
-        except OSError:
+        except BaseException:
             os.unlink(temporary)
             raise
         folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
