@@ -26,7 +26,7 @@ from ..events.kinds import Kind
 from ..features.service.approving import apply_changes, require
 from ..features.service.strategy import proposals
 from ..pictures.layout import chain_of
-from ..records import frozen
+from ..records import frozen, grouped
 from ..text.cleaning import count
 from . import nodes
 from .nodes import Plan, PlanNode, plan_of_file, plan_of_records, refused, tidy
@@ -317,10 +317,11 @@ def graph_after(store: "Store", work: Work) -> tuple[list[Node], list[Dependency
     waiting = {bead.id: bead for bead in store.proposed()}
     waiting |= {bead.id: bead for bead in (store.beads(ids=parts) if parts else ())}
     changes: list[ProposedChange] = []
+    own = grouped((edge.bead, edge) for edge in edges if edge.bead in waiting)
     for id_, bead in waiting.items():
         merged = {**bead.proposed, **parts.get(id_, {})}
         then = replace(bead, proposed={name: kept for name, kept in merged.items() if kept is not None})
-        changes += [one for one in changes_of(then, edges) if one.standing is Standing.APPLIES]
+        changes += [one for one in changes_of(then, own.get(id_, ())) if one.standing is Standing.APPLIES]
     return overlay(nodes.values(), edges, changes)
 
 

@@ -76,10 +76,9 @@ class StrategyView:
 
 
 def proposals(store: "Store") -> tuple[ChangedBead, ...]:
-    found = []
-    for bead in store.proposed():
-        found.append(ChangedBead(bead.id, bead.title, bead.status, changes_of(bead, store.dependencies(bead.id))))
-    return tuple(found)
+    beads = store.proposed()
+    own = store.own_dependencies([bead.id for bead in beads])
+    return tuple(ChangedBead(bead.id, bead.title, bead.status, changes_of(bead, own[bead.id])) for bead in beads)
 
 
 @frozen

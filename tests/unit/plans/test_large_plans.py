@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from nobrakes.beads import proposals
 from nobrakes.beads.db import graph_writes
 from nobrakes.errors import NobrakesError
+from nobrakes.features.service import strategy
 from nobrakes.plans import service as plans_service
 from nobrakes.plans.nodes import plan_of
 from nobrakes.store import open_memory
@@ -209,3 +211,37 @@ def test_a_large_plan_takes_little_memory_while_it_is_applied():
         tracemalloc.stop()
     assert len(report.new) == count and not plan.nodes
     assert peak / count < 1550
+
+
+def edges_looked_at(waiting, monkeypatch):
+    """How many dependencies, and how many statements, one new bead costs beside so many changes that wait."""
+    store, seen, changes_of = open_memory(), [], proposals.changes_of
+    beads = chain(waiting)
+    plans_service.apply_plan(store, plan_of(beads, "plan"), live=True)
+    plans_service.apply_plan(store, plan_of([{**bead, "title": "Another"} for bead in beads], "plan"))
+    assert len(store.proposed()) == waiting > plans_service.SMALL
+    for module in (plans_service, strategy):
+        monkeypatch.setattr(module, "changes_of", lambda bead, own: seen.append(len(own)) or changes_of(bead, own))
+    asked = statements(store, [{"id": "new", "title": "One more"}])
+    monkeypatch.undo()
+    return sum(seen), asked
+
+
+def test_one_bead_looks_once_at_the_dependencies_of_what_waits(monkeypatch):
+    few, many = (edges_looked_at(waiting, monkeypatch) for waiting in (300, 600))
+    assert few[0] < 2 * 300 and many[0] < 2 * 600
+    assert few[1] == many[1]
+
+
+def test_what_waits_is_read_in_as_many_statements_when_it_is_much():
+    counts = []
+    for waiting in (3, 30):
+        store = open_memory()
+        plans_service.apply_plan(store, plan_of(chain(waiting), "plan"), live=True)
+        plans_service.apply_plan(store, plan_of([{**bead, "title": "Another"} for bead in chain(waiting)], "plan"))
+        seen: list[str] = []
+        store.connection.set_trace_callback(seen.append)
+        assert len(strategy.proposals(store)) == waiting
+        store.connection.set_trace_callback(None)
+        counts.append(len(seen))
+    assert counts[0] == counts[1] <= 4
