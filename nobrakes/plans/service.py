@@ -539,8 +539,7 @@ def _apply_small(store: "Store", plan: Plan, work: Work, dry_run: bool, actor: s
     with suppress(_Undone), store.write():
         proposed = _write(store, work, actor)
         with suppress(_Undone), store.write():
-            if proposed:
-                _try_proposals(store, actor)
+            _try_proposals(store, actor)
             if store.levels_lag():
                 raise _FullGraphNeeded
             links = Links(*neighbourhood(store, work))

@@ -49,6 +49,17 @@ def test_live_by_flag_or_by_file(store, how):
     assert [bead.id for bead in store.ready(5)] == ["a"]
 
 
+def test_a_circle_with_a_change_that_waits_is_refused(store):
+    apply_plan(store, plan(node("a")), live=True)
+    apply_plan(store, plan(node("x"), node("a", "x")))
+    assert [bead.id for bead in store.proposed()] == ["a"]
+    before = graph(store)
+    with pytest.raises(PlanDeadlock, match="a -> x -> a"):
+        apply_plan(store, plan(node("x", "a")))
+    assert graph(store) == before
+    assert apply_plan(store, plan(node("x", "a")), dry_run=True).deadlocks
+
+
 def test_a_dry_run_writes_nothing(store):
     report = apply_plan(store, plan(*CHAIN), dry_run=True, actor="me")
     assert not report.applied and report.new == ("e", "a", "b", "c") and report.ready == ("a",)
