@@ -20,7 +20,7 @@ from ..beads.graph import Links, Node, node_of
 from ..beads.model import CLOSED, Bead, Dependency, DependencyType, Status, check_bead, new_bead
 from ..beads.proposals import CANCEL, LISTS, ProposedChange, Standing, changes_of, entry, overlay, part_of
 from ..beads.readiness import Circle, circles, reasons_of
-from ..beads.service.bead_commands import new_id, unused_id
+from ..beads.service.bead_commands import freeing_first, new_id, unused_id
 from ..errors import BadBead, Deadlock, NobrakesError, PlanError
 from ..events.kinds import Kind
 from ..features.service.approving import apply_changes, require
@@ -341,7 +341,7 @@ def write(store: "Store", work: Work, actor: str) -> dict[str, Parts]:
         new = list(work.new.values())
         if changes:
             store.put(new, [], actor)
-            for id_, fields in changes.items():
+            for id_, fields in freeing_first(store, changes):
                 store.change(id_, fields, actor)
             store.put([], _sorted(added), actor)
         elif new or added:

@@ -199,14 +199,15 @@ def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -
         moves.set_texts(db, bead_id, {name: texts[name] for name in _TEXTS})
         if after.epic != before.epic:
             moves.move_into(db, after.id, None, now)
-            if after.epic is not None:
-                connect(db, Dependency(after.id, after.epic, DependencyType.PARENT_CHILD), now)
         state = rows.state_values(after)
         moves.move(db, bead_id, {name: state[name] for name in _STATE}, now)
         if "estimate" in differing and learn(db):
             levels.mark_unestimated(db)
         if before.type != after.type:
             levels.refresh(db, (row[0] for row in db.all("SELECT id FROM beads WHERE epic = ?", (bead_id,))))
+        if after.epic not in (None, before.epic):  # only now: who waits for whom depends on the type
+            connect(db, Dependency(bead_id, after.epic, DependencyType.PARENT_CHILD), now)
+        if before.type != after.type:
             importing.refuse_circles(db)
         events_db.append(db, now, Kind.CHANGED, bead_id, actor, {"fields": differing})
         return get_bead(db, bead_id)

@@ -7,7 +7,7 @@
 """
 
 import itertools
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +76,18 @@ def content(given: Mapping[str, Any]) -> dict[str, Any]:
             value = dict(value or {})
         made[name] = value
     return made
+
+
+def freeing_first(store: "Store", wanted: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """These beads' edits in an order that refuses no sound result: old epics go before new ones come."""
+    for bead in store.beads(ids=wanted) if len(wanted) > 1 else ():
+        fields = wanted[bead.id]
+        frees: dict[str, Any] = {"epic": None} if bead.epic not in (None, fields.get("epic", bead.epic)) else {}
+        if bead.type is BeadType.EPIC and fields.get("type", bead.type) is not bead.type:
+            frees["type"] = fields["type"]
+        if frees:
+            yield bead.id, frees
+    yield from wanted.items()
 
 
 def add(

@@ -7,14 +7,14 @@
 3. Everything can be repeated after a crash.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ... import US
 from ...beads.model import Bead, BeadType, Outcome, Role, Status
 from ...beads.proposals import CANCEL, ProposedChange, Standing
-from ...beads.service.bead_commands import content
+from ...beads.service.bead_commands import content, freeing_first
 from ...errors import NobrakesError, NoMain, NotAllowed, OnlyByRequest, PlanError, UsageError
 from ...events.kinds import Event, Kind
 from ...files import for_git, write_atomic
@@ -75,8 +75,8 @@ def require(store: "Store", drafts: Collection[str]) -> None:
 
 
 # What is chosen is looked at again: a part whose object somebody edited since waits on, one whose bead is closed, or
-# that is so already, is dropped. Dependencies go before fields change, and come after, so a change never refuses
-# itself. The caller's transaction holds it all; a change that the store refuses refuses the whole yes, by its name.
+# that is so already, is dropped. The caller's transaction holds it all; a change that the store refuses refuses the
+# whole yes, by its name.
 @frozen
 class Choice:
     """Drafts and changes: BEAD (draft, all changes) or BEAD:PART; empty `only`: all. `overwrite`: later edits too."""
@@ -164,28 +164,25 @@ def _known(names: Collection[str], found: Sequence[ProposedChange], drafts: Coll
 
 
 def apply_changes(store: "Store", goes: Sequence[ProposedChange], actor: str) -> None:
-    """Approval of each bead is recorded before its changes."""
-    beads = grouped((one.bead, one) for one in goes)
-    for bead, parts in beads.items():
+    """Approval of each bead is recorded before its changes. What frees comes before what binds: a sound result is never
+    refused for a state in between."""
+    for bead, parts in grouped((one.bead, one) for one in goes).items():
         store.propose(bead, {one.part: None for one in parts}, actor, Kind.CHANGE_APPROVED)
-    edges = [(one, dependency) for one in goes if (dependency := one.dependency) is not None]
-    for one, edge in edges:
-        if not one.after:
-            _named([one], partial(store.remove_dependency, edge, actor))
-    for bead, parts in beads.items():
-        if fields := [one for one in parts if one.dependency is None and one.part != CANCEL]:
-            _named(fields, partial(_change, store, bead, {one.part: one.after for one in fields}, actor))
-    for one, edge in edges:
-        if one.after:
-            _named([one], partial(store.add_dependency, edge, actor))
     for one in goes:
         if one.part == CANCEL:
             reason = {"reason": f"proposed by {one.actor or 'somebody'}"}
             _named([one], partial(store.record, Event(Kind.CANCELLED, one.bead, actor=actor, data=reason)))
-
-
-def _change(store: "Store", bead: str, values: Mapping[str, Any], actor: str) -> None:
-    store.change(bead, content(values), actor)
+    edges = [(one, dependency) for one in goes if (dependency := one.dependency) is not None]
+    for one, edge in edges:
+        if not one.after:
+            _named([one], partial(store.remove_dependency, edge, actor))
+    fields = grouped((one.bead, one) for one in goes if one.dependency is None and one.part != CANCEL)
+    wanted = {bead: content({one.part: one.after for one in parts}) for bead, parts in fields.items()}
+    for bead, values in freeing_first(store, wanted):
+        _named(fields[bead], partial(store.change, bead, values, actor))
+    for one, edge in edges:
+        if one.after:
+            _named([one], partial(store.add_dependency, edge, actor))
 
 
 def _named(changes: Sequence[ProposedChange], write: Callable[[], object]) -> None:

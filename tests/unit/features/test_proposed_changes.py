@@ -19,6 +19,7 @@ from nobrakes.plans.nodes import plan_of
 from nobrakes.plans.service import PlanDeadlock, apply_plan
 from nobrakes.review.service.undo import undo
 from nobrakes.snapshot import reader
+from nobrakes.store import open_memory
 from tests.support.records import dumped
 
 
@@ -263,3 +264,58 @@ def test_a_person_who_says_live_means_it(live):
 def test_a_dry_run_says_what_would_be_proposed_and_keeps_nothing(live):
     report = apply_plan(live, plan(WISH), dry_run=True, actor="me")
     assert report.proposed == ("a",) and strategy(live).is_empty
+
+
+def epic(name, **fields):
+    return {"id": name, "title": name, "type": "epic", **fields}
+
+
+def task(name, **fields):
+    return {"id": name, "title": name, **fields}
+
+
+SOUND = {
+    "a parent and its child change places": (
+        [epic("p"), epic("q", epic="p")],
+        [epic("p", epic="q"), epic("q", epic=None)],
+    ),
+    "three epics turn around": (
+        [epic("p"), epic("q", epic="p"), epic("r", epic="q")],
+        [epic("p", epic="q"), epic("q", epic="r"), epic("r", epic=None)],
+    ),
+    "an epic becomes a bead as its blocker comes in": (
+        [task("q"), epic("p", needs=["q"])],
+        [task("q", epic="p", needs=[]), task("p", type="task", needs=[])],
+    ),
+    "an epic and what it waits for move in at once": (
+        [epic("r"), epic("p"), task("q", needs=["p"])],
+        [task("p", type="task", epic="r", needs=[]), task("q", epic="p")],
+    ),
+    "a bead and its epic change places and types": (
+        [epic("p"), task("q", epic="p"), task("r")],
+        [task("p", type="task", epic="q"), task("q", type="epic", epic=None, needs=["r"])],
+    ),
+}
+
+
+@pytest.mark.parametrize("how", [{}, {"live": True}])
+@pytest.mark.parametrize("before, after", SOUND.values(), ids=SOUND)
+def test_a_sound_result_is_not_refused_for_a_state_in_between(before, after, how):
+    for nodes in (before, before[::-1]):
+        for changes in (after, after[::-1]):
+            store = open_memory()
+            apply_plan(store, plan(*nodes), live=True)
+            found = apply_plan(store, plan(*changes), dry_run=True, **how)
+            if not found.deadlocks:
+                apply_plan(store, plan(*changes), **how)
+                approve(store)
+            assert not (found.deadlocks or store.proposed() or store.check())
+            epics = {bead.id: bead.epic for bead in store.beads()}
+            assert all(epics[one["id"]] == one["epic"] for one in changes if "epic" in one)
+
+
+def test_a_bead_may_wait_for_one_that_the_same_yes_cancels(store):
+    apply_plan(store, plan(task("p"), task("q", needs=["p"])), live=True)
+    apply_plan(store, plan(task("p", needs=["q"]), task("q", status="cancelled")))
+    assert approve(store).changes == ("p:needs:q", "q:cancel") and store.check() == []
+    assert store.bead("q").status is Status.CANCELLED
