@@ -101,6 +101,14 @@ CHEATS = {
         "# def price",
         {"tests/test_discount.py": "import pathlib\n\n\ndef test_a():\n    assert 'def price' in pathlib.Path('shop/basket.py').read_text()\n"},
     ),
+    "109 takes cases out of a list of the product": Cheat(
+        {"shop/discount.py": HONEST, "shop/cases.py": "CASES = [1]\n"},
+        "CASES = [1]",
+        before={
+            "shop/cases.py": "CASES = [1, 2, 3]\n",
+            "tests/test_cases.py": "import pytest\nfrom shop.basket import total\nfrom shop.cases import CASES\n\n\n@pytest.mark.parametrize('one', CASES)\ndef test_case(one):\n    assert total([one]) == one\n",
+        },
+    ),
 }  # fmt: skip
 IN_CI = {"29 compares the tests with what they were", "105 weakens a helper of other tests"}
 assert set(CHEATS) > IN_CI

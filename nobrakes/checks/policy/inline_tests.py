@@ -1,8 +1,9 @@
-"""Tests within files of code, each with its text, so that a change that only adds some can be told. Pure.
+"""Tests within files of code and text, and data that tests may run over, so that a change that only adds some can be
+told. Pure.
 
 Found by their forms: a Rust function below `cfg(test)` or with an attribute of a test, a doctest, an in-source test of
-vitest, a `test` of Zig, a `unittest` of D, a TEST_CASE or TEST of C++. Each row is looked at once, whatever an agent
-wrote into the file.
+vitest, a `test` of Zig, a `unittest` of D, a TEST_CASE or TEST of C++. Of a data file each row counts, in its order.
+Each row is looked at once, whatever an agent wrote into the file.
 """
 
 import re
@@ -21,7 +22,8 @@ _TEST_ATTRIBUTE = re.compile(r"\b(?:test|rstest|test_case|proptest|quickcheck|be
 _ITEM = re.compile(r"\b(?:fn|mod|macro_rules)\b")
 _FUNCTION = re.compile(r"\bfn\b")
 _MODULE = re.compile(r"\bmod\b")
-_EXAMPLES = frozenset(("py", "pyx", "ex", "exs", "hs", "lhs", "rb"))
+_EXAMPLES = frozenset(("py", "pyx", "ex", "exs", "hs", "lhs", "rb", "md", "rst", "txt", "adoc"))
+_DATA = frozenset(("json", "jsonl", "ndjson", "yaml", "yml", "toml", "csv", "tsv", "xml", "ini", "sql"))
 _PATTERNS = {
     "js mjs cjs jsx ts mts cts tsx": r"\bimport\.meta\.vitest\b",
     "zig": r"\A[ \t]*test\b[^{]*\{",
@@ -33,7 +35,20 @@ _BY_SUFFIX = {end: re.compile(pattern) for ends, pattern in _PATTERNS.items() fo
 
 def may_hold(path: str) -> bool:
     suffix = _suffix(path)
-    return suffix == "rs" or suffix in _EXAMPLES or suffix in _BY_SUFFIX
+    return suffix == "rs" or suffix in _EXAMPLES or suffix in _DATA or suffix in _BY_SUFFIX
+
+
+def takes_away(path: str, before: str, after: str) -> bool:
+    """Whether a test or row of `before` is not in `after`, or rows change their order."""
+    if _suffix(path) in _DATA:
+        left = iter(_rows(path, after))
+        return not all(row in left for row in _rows(path, before))
+    return bool(found(path, before) - found(path, after))
+
+
+def _rows(path: str, text: str) -> Iterator[str]:
+    comma = "," if _suffix(path) == "json" else ""  # of the last item, before another one
+    return (row.rstrip().removesuffix(comma) for row in text.splitlines())
 
 
 def found(path: str, text: str) -> Counter[str]:

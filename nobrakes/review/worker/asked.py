@@ -105,7 +105,8 @@ class ProtectedFiles:
         return ([] if is_known else found), digest
 
     def edits_tests(self, journal: Journal) -> bool:
-        """Whether the change edits, removes or renames a test or fixture that was there, also within a file of code."""
+        """Whether the change edits, removes or renames a test or fixture that was there, also within a file of code, or
+        data that tests may run over."""
         fork, head = journal.change.fork, journal.change.head
         boundary = boundary_at(self.ports, fork, Role.DOER)
         changes = self.ports.git.changes(fork, head)
@@ -118,8 +119,8 @@ class ProtectedFiles:
             texts = [self.ports.git.read(commit, change.path, PROTECTED_FILES_LARGEST) for commit in (fork, head)]
         except FileTooLarge:
             return True
-        before, after = (inline_tests.found(change.path, (text or b"").decode("utf-8", "replace")) for text in texts)
-        return bool(before - after)
+        before, after = ((text or b"").decode("utf-8", "surrogateescape") for text in texts)
+        return inline_tests.takes_away(change.path, before, after)
 
     def _with_hooks(self, begin: str, head: str, boundary: boundaries.Boundary) -> list[Change]:
         changes = list(self.ports.git.changes(begin, head))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.checks.policy.inline_tests import found, may_hold
+from nobrakes.checks.policy.inline_tests import found, may_hold, takes_away
 
 RUST = """
 /// Adds.
@@ -31,6 +31,8 @@ ZIG = 'const one = 1;\ntest "one" {\n    try expect(one == 1);\n}\n'
 CPP = 'int one() { return 1; }\nTEST_CASE("one") {\n  CHECK(one() == 1);\n}\n'
 ELIXIR = '  @doc """\n  Adds.\n\n      iex> Sum.add(1, 2)\n      3\n\n  """\n  def add(a, b), do: a + b\n'
 
+GUIDE = "# Guide\n\nIt adds:\n\n>>> add(1, 2)\n3\n\nMore words.\n"
+
 
 @pytest.mark.parametrize(
     ("path", "before", "old", "new"),
@@ -48,6 +50,8 @@ ELIXIR = '  @doc """\n  Adds.\n\n      iex> Sum.add(1, 2)\n      3\n\n  """\n  d
         ("one.zig", ZIG, "    try expect(one == 1);\n", ""),
         ("one.cpp", CPP, "  CHECK(one() == 1);\n", ""),
         ("sum.ex", ELIXIR, "      3\n", "      3 + 0\n"),
+        *((f"docs/guide.{end}", GUIDE, ">>> add(1, 2)\n3\n", "") for end in ("md", "rst", "txt", "adoc")),
+        ("README.md", GUIDE, "3\n", "3 \n0\n"),
     ],
 )
 def test_an_edited_or_removed_test_is_not_there_any_more(path: str, before: str, old: str, new: str) -> None:
@@ -77,6 +81,29 @@ def test_other_code_and_new_tests_leave_what_was_there(path: str, before: str, o
     assert not found(path, before) - found(path, before.replace(old, new, 1))
 
 
+@pytest.mark.parametrize(
+    ("path", "before", "after", "is_less"),
+    [
+        ("a.csv", "1,2\n3,4\n", "1,2\n3,4\n5,6\n", False),
+        ("a.csv", "1,2\n3,4\n", "0,0\n1,2\n3,4", False),
+        ("a.csv", "1,2\n3,4\n", "1,2\n", True),
+        ("a.csv", "1,2\n3,4\n", "1,2\n3,5\n", True),
+        ("a.csv", "1,2\n3,4\n", "3,4\n1,2\n", True),
+        ("a.csv", "1,2\n", "1,2,\n", True),
+        ("a.csv", "caf\udce9\n", "caf\udce8\n", True),
+        ("a.JSON", "[\n  1\n]\n", "[\n  1,\n  2\n]\n", False),
+        ("a.json", "[\n  1,\n  2\n]\n", "[\n  1\n]\n", True),
+        ("a.json", '{"run": [\n1,\n2\n], "skip": [\n]}', '{"run": [\n1\n], "skip": [\n2\n]}', True),
+        ("a.yml", "- a\n- b\n", "", True),
+        ("a.toml", "", "a = 1\n", False),
+        ("a.md", GUIDE, f"{GUIDE}\nMore.\n", False),
+        ("a.md", GUIDE, GUIDE.replace("3", "4"), True),
+    ],
+)
+def test_data_and_texts_with_examples_only_grow(path: str, before: str, after: str, is_less: bool) -> None:
+    assert may_hold(path) and takes_away(path, before, after) is is_less
+
+
 NESTED = "".join(f"{' ' * depth}{{row}}\n" for depth in range(500))
 LONG = {
     "a.rs": ["#[test]\n", "#[test] mod a {\n", "#[cfg(test)]\nmod a {\nfn b() {}\n", "/// ```\n", "#[a]\n#[test]\n"],
@@ -98,5 +125,5 @@ def test_a_text_becomes_about_as_much_text_whatever_it_holds(path: str, part: st
 
 
 def test_files_without_such_forms_are_not_read() -> None:
-    assert not any(map(may_hold, ("README.md", "data.json", "Makefile", "a.go")))
+    assert not any(map(may_hold, ("README", "data.bin", "Makefile", "a.go")))
     assert found("empty.rs", "") == {}
