@@ -136,6 +136,7 @@ class CheckEnd:
     unmet: str = ""  # which tool is not as it has to be
     trouble: str = ""  # why its files cannot be counted on
     left_out: int = 0  # bytes that it printed and that were not kept
+    unreadable: str = ""  # why no tests are counted: a reader failed
 
 
 @frozen
@@ -225,7 +226,7 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
     if end.check.kind == "test":
         if end.trouble:
             return result(CheckOutcome.NOT_RUN, f"its reports were not read: {end.trouble}")
-        uncounted = _uncounted(end.check) if counts is None else ""
+        uncounted = end.unreadable or (_uncounted(end.check) if counts is None else "")
         if uncounted and end.code == 0:
             return result(CheckOutcome.NOT_RUN, uncounted)
         if counts is not None and counts.collected == 0 and end.check.min_tests > 0:
@@ -238,7 +239,7 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
             )
     if end.code == 0:
         return result(CheckOutcome.PASS, "it passed")
-    return result(CheckOutcome.FAIL, f"it exited with {end.code}")
+    return result(CheckOutcome.FAIL, f"it exited with {end.code}" + (end.unreadable and f"; {end.unreadable}"))
 
 
 def is_of_setup(printed: str) -> bool:

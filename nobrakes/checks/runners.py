@@ -17,10 +17,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import unescape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..records import frozen
-from .contract import FORMATS, Reason, TestCounts
+from .contract import FORMATS, UNREADABLE, Reason, TestCounts
 
 _LOADING = re.compile(
     r"(?:# |E +|Exception during run: )?(?:SyntaxError|IndentationError|TabError): "
@@ -189,11 +189,8 @@ def _read_json(lines: Sequence[str]) -> Tally | None:
     for line in lines:
         if not (line.startswith("{") and '"Action":"' in line) or '"Action":"output"' in line:
             continue
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        action, package = event.get("Action"), str(event.get("Package", event.get("ImportPath", "")))
+        event = _object(line)
+        action, package = _text(event.get("Action")), _text(event.get("Package"))
         found = found or "Package" in event
         if action not in ends or "Package" not in event:
             continue
@@ -204,6 +201,23 @@ def _read_json(lines: Sequence[str]) -> Tally | None:
         elif action == "fail" and package not in to_blame:
             ends["fail"] += 1
     return Tally(ends["pass"], ends["fail"], ends["skip"]) if found else None
+
+
+def _object(line: str) -> dict[str, Any]:
+    """The line's JSON object; empty if it is none."""
+    try:
+        told = json.loads(line)
+    except UNREADABLE:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 # phpunit: src/TextUI/Output/SummaryPrinter.php. Incomplete tests are skipped; warnings, notices and deprecations are
@@ -481,7 +495,9 @@ def read_ava(lines: Sequence[str]) -> list[Tally]:
 _PLAN = re.compile(r"1\.\.([0-9]+)(?: *#.*)?\Z")
 _POINT = re.compile(r"(not )?ok +(?:[0-9]|-|#)")
 _DIRECTIVE = re.compile(r"# *(skip|todo)", re.IGNORECASE)
-_FORMATS_SUMMARY = re.compile(r"[#ℹ] (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +([0-9.]+)\Z")
+_FORMATS_SUMMARY = re.compile(
+    r"[#ℹ] (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +([0-9]+)(?:\.[0-9]+)?\Z"
+)
 
 
 class _Document:
@@ -522,7 +538,7 @@ def read_tap(lines: Sequence[str]) -> list[Tally]:
             elif said[1] == "pass" and summary is not None:
                 document = _Document()
             if summary is not None:
-                summary[said[1]] = int(float(said[2]))
+                summary[said[1]] = int(said[2])
             continue
         if (plan := _PLAN.match(line)) is not None:
             if document.planned is not None:
@@ -659,14 +675,9 @@ def _pytest(lines: Sequence[str]) -> Iterator[str]:
 
 def _go(lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
-        if not (line.startswith("{") and '"Action":"fail"' in line):
-            continue
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if "Test" in event:
-            yield f"{event.get('Package', '')}/{event['Test']}"
+        event = _object(line) if line.startswith("{") and '"Action":"fail"' in line else {}
+        if test := _text(event.get("Test")):
+            yield f"{_text(event.get('Package'))}/{test}"
 
 
 def _tap(lines: Sequence[str]) -> Iterator[str]:
@@ -678,15 +689,10 @@ def _tap(lines: Sequence[str]) -> Iterator[str]:
 
 def _jest(lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
-        if '"numTotalTests"' not in line:
-            continue
-        try:
-            told = json.loads(line)
-        except ValueError:
-            continue
-        for suite in told.get("testResults", ()):
-            cases = suite.get("assertionResults", ())
-            yield from (str(case.get("fullName", "")) for case in cases if case.get("status") == "failed")
+        told = _object(line) if '"numTotalTests"' in line else {}
+        for suite in _objects(told.get("testResults")):
+            cases = _objects(suite.get("assertionResults"))
+            yield from (_text(case.get("fullName")) for case in cases if case.get("status") == "failed")
 
 
 def _junit(lines: Sequence[str]) -> Iterator[str]:

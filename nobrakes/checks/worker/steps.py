@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 from ...agents.known import steering
 from ...beads.model import Bead, Role, Run
@@ -49,6 +49,7 @@ from ..contract import (
     CheckOutcome,
     CheckResult,
     Contract,
+    TestCounts,
     is_of_setup,
     judge,
     unmet,
@@ -59,6 +60,8 @@ from ..probes import LARGEST, endings, is_seen, likely, mutation_probes, named
 from ..runners import count_tests, failing_tests
 
 OUTPUT_TAIL = 2_000_000
+
+One = TypeVar("One")
 
 SETUP = 'cd -- "$1" && { sh -c "$2" || { code=$?; echo "$3 with exit code $code"; exit "$code"; }; }'
 
@@ -181,8 +184,7 @@ class Ends:
             found = self.processes.reports(self.top, check.directory, check.report, end.begun, keep)
             reports, trouble = "\n".join(found.texts), found.trouble
         told = output if reports is None else reports
-        counts = count_tests(told, check.read_as) if check.kind == "test" else None
-        names = failing_tests(told, check.read_as, counts) if check.kind == "test" else ()
+        (counts, names), unreadable = _safely(lambda: _counted(told, check), UNCOUNTED)
         whole = CheckEnd(
             check,
             end.code,
@@ -194,6 +196,7 @@ class Ends:
             self._unmet(check),
             trouble,
             recording.left_out(output),
+            unreadable,
         )
         return judge(whole, counts, names)
 
@@ -211,6 +214,23 @@ class Ends:
             if (why_not := unmet(tool, wanted, end.code, self.processes.output(end.output, OUTPUT_TAIL))) is not None:
                 return why_not
         return ""
+
+
+Counted = tuple[TestCounts | None, tuple[str, ...]]
+UNCOUNTED: Counted = (None, ())
+
+
+def _counted(told: str, check: Check) -> Counted:
+    counts = count_tests(told, check.read_as) if check.kind == "test" else None
+    return counts, failing_tests(told, check.read_as, counts)
+
+
+def _safely(read: Callable[[], One], otherwise: One) -> tuple[One, str]:
+    """What a reader says, and why it could not: no text of a bead's stops a review."""
+    try:
+        return read(), ""
+    except Exception as error:
+        return otherwise, f"unreadable output: its reader ended with {type(error).__name__}"
 
 
 KEPT = 4
@@ -413,7 +433,8 @@ class MutationProbes:
             return result
         told = ", ".join(f"{path}::{test}" for path, test in altered) or "a test"
         tests = [test for _, test in altered]
-        if not tests or not is_seen(self._said(check, end, top, folder), check.read_as, tests, exempt):
+        said = self._said(check, end, top, folder) if tests else ""
+        if not tests or not _safely(lambda: is_seen(said, check.read_as, tests, exempt), False)[0]:
             return replace(result, decoy=f"{UNSEEN} {told}")
         reason = f"{result.reason}; an altered test was reported in {end.seconds:.1f} s more"
         return replace(result, decoy=f"{NOTICED} {told}", reason=reason)

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from nobrakes.checks.runners import count_tests, failing_tests
+from nobrakes.checks.contract import FORMATS
+from nobrakes.checks.runners import READERS, count_tests, failing_tests, format_of, plain_lines
 
 PYTEST = """\
 ..F.E
@@ -96,6 +97,35 @@ def test_a_report_names_what_failed(output: str, format_: str, names: tuple[str,
 )
 def test_a_report_that_does_not_name_them_all_names_none(output: str) -> None:
     assert failing_tests(output, "auto", count_tests(output)) == ()
+
+
+ODD = ("null", "5", '"text"', "[1]", "[null]", "[[]]", '{"a": 1}', '[{"assertionResults": 1}]', '[{"assertionResults": [1, {}]}]', "[" * 20_000, "[" * 3000 + "]" * 3000, "9" * 5000, "1e999", "NaN")  # fmt: skip
+FORMS = (
+    JEST.replace('"testResults":[', '"testResults":ODD,"more":['),
+    JEST.replace('"status":"failed"', '"status":ODD').replace('"cart is empty"', "ODD"),
+    JEST.replace('"numFailedTests":1', '"numFailedTests":ODD'),
+    f"ODD\n{JEST}\nODD",
+    '["numTotalTests"]\n"numTotalTests"',
+    '{"Action":"fail","Package":"a","Test":ODD}\n{"Action":"fail","Package":"a","Test":"x"}',
+    '{"Action":"fail","Package":ODD}\n{"Action":ODD,"Package":"a","Test":"x", "Action":"fail"}',
+    '{"Action":ODD,"Package":"a","x":"Action":"fail"}\n{"x":{"Action":"fail"},"Action":ODD,"Package":"m"}',
+    "1..2\nok 1\n# tests 1.2.3\n# pass ODD\n# fail .",
+    "TAP version 13\n# tests 9e999\n# pass 1.\n# fail 0.5\n1..ODD",
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_odd_output_ends_no_reader(form: str) -> None:
+    assert "ODD" in form or "num" in form
+    for odd in ODD:
+        output = form.replace("ODD", odd)
+        format_of(output)
+        for asked in ("auto", *FORMATS):
+            counts = count_tests(output, asked)
+            assert all(isinstance(name, str) for name in failing_tests(output, asked, counts))
+        lines = plain_lines(output)
+        for reader in READERS.values():  # also those that would not be asked
+            assert list(reader.read(lines)) is not None
 
 
 def test_the_numbers_of_a_long_line_of_json_are_read() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.checks.contract import SETUP_FAILED, Check, CheckOutcome
+from nobrakes.checks.worker import steps
 from nobrakes.checks.worker.steps import TOOL_SECONDS, Ends, as_steps, seconds_of, setup_argv, steps_of
 from nobrakes.host.port import Ending, Reports, StepEnd
 
@@ -142,6 +143,20 @@ def test_reports_are_counted_instead_of_the_output() -> None:
     assert result.outcome is PASS and result.counts is not None and result.counts.passed == 2
     assert ends(("unit", 0, GOOD)).result(check).outcome is NOT_RUN
     assert "too much" in ends(("unit", 0, GOOD), reports=Reports(trouble="too much")).result(check).reason
+
+
+@pytest.mark.parametrize(("code", "outcome"), [(0, NOT_RUN), (1, FAIL), (127, BROKEN)])
+def test_what_a_reader_fails_on_is_told_and_never_passes(
+    monkeypatch: pytest.MonkeyPatch, code: int, outcome: CheckOutcome
+) -> None:
+    def fails(told: str, format_: str) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(steps, "count_tests", fails)
+    result = ends(("unit", code, GOOD)).result(replace(UNIT, min_tests=0))
+    assert result.outcome is outcome and result.counts is None and result.failing == ()
+    assert outcome is BROKEN or "unreadable output" in result.reason
+    assert ends(("unit", 0, GOOD)).result(replace(UNIT, kind="lint")).outcome is PASS
 
 
 def test_of_several_that_were_running_only_those_that_ran_so_long_were_late() -> None:
