@@ -149,7 +149,7 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     if end.code not in (0, None):
         return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
     if not read.worked:
-        return Outcome.EMPTY_OUTPUT, "it ended its turn without a word and without a deed"
+        return Outcome.EMPTY_OUTPUT, "it ended its turn without saying or doing anything"
     return output.ended_well(read.text)
 
 

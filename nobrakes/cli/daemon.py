@@ -180,7 +180,7 @@ def install(yes: Yes = False) -> Output:
         out = [f"the watchdog checks once a minute ({watchdog.NAME}.timer); it wrote:"]
         out += [*map(one_line, wanted.files), *_notes(wanted)]
     else:
-        out = ["nothing is written yet; --yes writes these files:"]
+        out = ["nothing has been written yet; --yes writes these files:"]
         for path, text in wanted.files.items():
             out += ["", f"{one_line(path)}", *(f"    {line}" for line in text.splitlines())]
         out += ["", "and then:", *(f"    systemctl --user {' '.join(words)}" for words in wanted.commands)]

@@ -240,11 +240,11 @@ class _Page(TextLayout):
         if found is None:
             return []
         if found.missing:
-            return ["", *self.wrapped(f"what the branch changes: {found.missing}", "")]
+            return ["", *self.wrapped(f"changes in the branch: {found.missing}", "")]
         if not found.files:
-            return ["", "what the branch changes: nothing is committed on it"]
+            return ["", "changes in the branch: nothing is committed on it"]
         kept = f", archived at {one_line(found.ref)}" if found.ref else ""
-        title = f"what the branch changes: {count(len(found.files) + found.more_files, 'file')}, "
+        title = f"changes in the branch: {count(len(found.files) + found.more_files, 'file')}, "
         title += f"+{found.added} -{found.removed}, {found.base[:12]} to {found.head[:12]}{kept}"
         out = ["", *self.wrapped(title, "", 2)]
         for file in found.files:

@@ -49,7 +49,7 @@ def undo(
     if sum(one is not None for one in (what, event, bead)) > 1:
         raise UsageError("choose one way to name the step to undo", "Give a number, a bead, or neither.")
     if what is not None and what.isdigit() and not int(what):
-        raise UsageError("event numbers begin with 1, not 0", "`nobrakes events` shows them.")
+        raise UsageError("event numbers start at 1, not 0", "`nobrakes events` shows them.")
     with opened() as app:
         seq = event
         of = bead if bead is not None else _bead_named(app.store, what)
@@ -89,7 +89,7 @@ def _bead_named(store: "Store", what: str | None) -> str | None:
 
 def _told(last: "Last", bead: str) -> str:
     if last.commit is not None:
-        return f"bead {bead} is done by its merge {last.commit[:12]} (event {last.seq})"
+        return f"bead {bead} was completed by its merge {last.commit[:12]} (event {last.seq})"
     step = last.kind.value.replace("_", " ")
     return one_line(f"the last step on {bead} is event {last.seq}: {step}, by {last.actor}, {spoken(last.at)}")
 

@@ -47,7 +47,7 @@ def _report(report: "PlanReport", screen: Screen, then: str) -> str:
     for circle in report.deadlocks:
         out.append(f"{screen.paint('deadlock', 'red')}: {service.told(circle)}")
         out.append(f"  these could never start: {', '.join(circle.stuck)}")
-    out += [f"cut: {edge.bead} does not wait for {edge.needs}" for edge in report.cut]
+    out += [f"cut: {edge.bead} no longer waits for {edge.needs}" for edge in report.cut]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems[:SHOWN]]
     out += [f"  … and {len(report.problems) - SHOWN} more: --json"] if len(report.problems) > SHOWN else []
     out += _named("can start first", report.ready)

@@ -100,7 +100,7 @@ AsJson = Annotated[bool, Field("Print only the result, as JSON.", ("--json",))]
 LISTED = {
     "revert": "reverts a merge",
     "other_revert": "reverts a bead by hand, without evidence",
-    "earlier": "a bead's merge, older than evidence records",
+    "earlier": "a bead merged before evidence was recorded",
     "own": "a person's own",
     "taken_back": "merged, and reverted later",
 }

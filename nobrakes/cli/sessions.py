@@ -113,7 +113,7 @@ def relay(
     if session is not None:
         if in_place:
             raise UsageError(
-                "--in-place is only for a new session", "Leave it out: the session continues where it began."
+                "--in-place is only for a new session", "If omitted, the session continues where it began."
             )
         if plan or files:
             raise UsageError("--plan and --files are only for a new session", "Leave them or --session out.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .setup.changing import Changed, SettingChange
 
 Key = Annotated[str, Field("The setting, such as limits.doers or checks.test.retry.", metavar="KEY")]
-Value = Annotated[str, Field("The value; of a list one entry a line.", metavar="VALUE", most=TEXT)]
+Value = Annotated[str, Field("The value; for a list, one entry per line.", metavar="VALUE", most=TEXT)]
 
 
 def set_value(app: "App", by: str, key: Key, value: Value = "") -> tuple["Changed", str]:

@@ -288,7 +288,7 @@ class Database:
     def write(self, *, derived: bool = False, told: bool = True) -> Iterator[None]:
         """A writing transaction or part of one. `derived`: derived values, which a copy takes too. `told`: notify."""
         if self.is_copy and not derived:
-            raise StoreReadOnly(f"the database cannot be written: {self.path}")
+            raise StoreReadOnly(f"cannot write to the database: {self.path}")
         if self.connection.in_transaction:
             with self._errors, _savepoint(self.connection, self._cache):
                 yield

@@ -153,7 +153,7 @@ _HELD_UP: Rows = {
         Way(
             Effect.END,
             _CLOSE,
-            "You are not asked again for this cause.",
+            "You will not be asked again about this cause.",
             "The merge still waits until the problem is fixed.",
         )
     ),
@@ -351,8 +351,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, what looks "
     "like a secret key, or clear text of what git keeps through a filter: `--approve` continues the review of exactly "
     "this commit, `--retry` sends the work back.",
-    EscalationType.FILTER_NOT_ALLOWED: "git keeps a changed file through a filter that `git.filters` or "
-    "`git.clear_text` does not name. The text says what to type. From the next start on the bead continues.",
+    EscalationType.FILTER_NOT_ALLOWED: "git stores a changed file through a filter that is not listed in `git.filters` "
+    "or `git.clear_text`. The text says what to type. From the next start on the bead continues.",
     EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your approval: the bead or an epic above "
     "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
     "them, `--retry` sends them back with your note. The approval counts for this content only, also on another base.",
@@ -369,8 +369,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.BROKEN_CHECKS: "A check is missing, collected no test, timed out or was killed.",
     EscalationType.BROKEN_ENVIRONMENT: "The agent does not start (one question for all beads), or its login, model or "
     "settings are wrong; or five faults of the machine in a row.",
-    EscalationType.MAIN_RED: "main fails its own checks: before a branch is blamed for it, or after a merge. One red "
-    "main is one escalation, which collects all findings.",
+    EscalationType.MAIN_RED: "main's own checks fail: found before a branch was blamed for it, or after a merge. One "
+    "red main is one escalation, which collects all findings.",
     EscalationType.BREAKER_OPEN: "Every agent of the role has failed on the bead in the same way, or without a commit, "
     "as often as `[breaker]` says. Deciding it lets each of them try once more.",
     EscalationType.CAP_REACHED: "The bead has reached a cap of `[caps.bead]`.",
@@ -395,7 +395,7 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.CHECKS_CHANGED: "changes files that decide whether work passes",
     EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
     EscalationType.FILTER_NOT_ALLOWED: "needs a git filter that is not allowed",
-    EscalationType.MERGE_REVIEW: "passed, and its merge waits for your approval",
+    EscalationType.MERGE_REVIEW: "passed, and its merge is waiting for your approval",
     EscalationType.CODE_REVIEW: "passed, and you decide on a reviewer's findings",
     EscalationType.ASKED_AGAIN: "people asked twice for the same change of its pull request",
     EscalationType.PULL_CLOSED: "its pull request was closed unmerged",

@@ -313,7 +313,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="yellow",
     ),
     Kind.TEST_WRITER_STOPPED: _row(
-        "The Test Writer ended without proven tests.",
+        "The Test Writer finished without any proven tests.",
         _END_KEYS,
         _CRASH,
         Rule(Name.TEST_WRITER_FAILED, say.Ended),
@@ -391,7 +391,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.REVIEW_INTERRUPTED, say.Ended),
     ),
     Kind.LANDED: _row(
-        "The bead is on the branch of its epic. For an epic: its work so far is merged, and it continues.",
+        "The bead is on the branch of its epic. For an epic: the work so far has been merged, and the epic continues.",
         _END_KEYS,
         Rule(Name.REVIEW_PASSED, say.Ended),
         _STATUS,
@@ -611,7 +611,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.FEATURE_CHANGED, say.FeatureChanged, {"fields": "parts"}),
     ),
     Kind.FEATURE_TOLD: _row(
-        "A notice about a feature: its session expires soon, its agent changes, its context is nearly full.",
+        "A notice about a feature: its session expires soon, its agent is changing, or its context is nearly full.",
         "text severity session",
         inside="A notice for people; its content is public by itself.",
     ),
@@ -717,7 +717,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         "The cap is reached: no agent starts.", "cap spent limit until", Rule(Name.CAP_REACHED, say.Cap), style="red"
     ),
     Kind.MAIN_GREEN: _row(
-        "No agent was at work, and main passed its own checks.", "commit unsteady", Rule(Name.MAIN_GREEN, say.Main)
+        "No agent was running, and main passed its own checks.", "commit unsteady", Rule(Name.MAIN_GREEN, say.Main)
     ),
     Kind.MAIN_FROZEN: _row(
         "main is red (twice, or before a review blamed a branch), or its set-up fails: no merge until it is green.",
@@ -735,7 +735,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="red",
     ),
     Kind.CULPRIT_FOUND: _row(
-        "The search for the commit that made main red ended.",
+        "The search for the commit that broke main has ended.",
         "commit why green",
         Rule(Name.MAIN_CULPRIT_FOUND, say.Main),
         line=_culprit,

@@ -85,7 +85,7 @@ def own_instructions(path: str) -> str:
     except OSError as error:
         raise ConfigError(
             f"forge.own_instructions cannot be read: {error.strerror or error}",
-            "Mend the path, or take the setting out.",
+            "Fix the path or remove the setting.",
         ) from None
     return text
 

@@ -551,7 +551,7 @@ def warning(seen: Tracker) -> str:
 def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, reason: str) -> SignOff:
     """The sign-off to store. NotAllowed: no plan, a running round, or a missing risk or reason."""
     if version < 1:
-        raise NotAllowed("there is no plan to sign off yet", "The Shaper says when it is ready.")
+        raise NotAllowed("there is no plan to sign off yet", "The Shaper tells you when the plan is ready.")
     last = seen.iterations[-1] if seen.iterations else None
     if last is not None and last.end is End.RUNNING:
         raise NotAllowed(
@@ -600,7 +600,7 @@ def default_criteria(stack: Stack) -> tuple[Criterion, ...]:
     terminal = (
         Criterion("Nothing unexpected is written to stderr or the log: no warnings, no tracebacks", MANUAL),
         Criterion("What is printed fits a narrow terminal (responsive)", MANUAL),
-        Criterion("What takes long says that it is at work (loading states)", MANUAL),
+        Criterion("Anything slow shows that it is working (loading states)", MANUAL),
     )
     reached = "with the keyboard and a screen reader" if stack.is_web else "without colours and in plain text"
     return (

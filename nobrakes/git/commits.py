@@ -227,7 +227,7 @@ class Signer:
         try:
             return command_line.run(asked, cwd=self.place.git_dir, env=env, stdin=text, seconds=_SECONDS).text
         except NoAnswer:
-            why = f"no answer in {_SECONDS:g} seconds: {self._asks() or 'perhaps the key asks for a passphrase'}"
+            why = f"no answer in {_SECONDS:g} seconds: {self._asks() or 'the key may need a passphrase'}"
         except GitFailed as error:
             why = self._asks() or str(error)
         hint = "Merges wait and nothing is lost; it is tried again by itself."

@@ -259,7 +259,7 @@ def stop_daemon(lock: str, timeout: float = 60.0, log: str = "") -> tuple[int, s
         if time.monotonic() > deadline:
             raise NobrakesError(
                 f"the daemon (process {process.pid}) has not stopped within {count(round(timeout), 'second')}",
-                "It may be ending a step that must not be cut; look again with `nobrakes daemon status`.",
+                "It may be finishing a step that must not be interrupted; check again with `nobrakes daemon status`.",
             )
         time.sleep(0.01)
     said = _since(log, before) if log and os.path.isfile(log) else ""
@@ -274,7 +274,7 @@ def why_not() -> str:
     if own_program("systemctl", os.getcwd()) is None:
         return "there is no systemctl here"
     code, said = control("show-environment")
-    return "" if code == 0 else f"systemd does not run for this account: {said or f'exit code {code}'}"
+    return "" if code == 0 else f"systemd is not running for this account: {said or f'exit code {code}'}"
 
 
 def control(*words: str) -> tuple[int, str]:

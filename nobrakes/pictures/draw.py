@@ -33,7 +33,7 @@ def _listed(named: Iterable[str], of: int) -> str:
 def too_many(beads: int, most: int) -> str:
     return (
         f"{count(beads, 'bead')} are too many to draw one by one, so these are the epics. Choose an epic, search, or "
-        f"leave closed beads out, until at most {most} are left."
+        f"hide closed beads until no more than {most} remain."
     )
 
 

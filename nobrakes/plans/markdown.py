@@ -138,7 +138,7 @@ class _Reader:
         what, _, closing = self.until
         if what == "comment":
             if box_in(body):
-                self.told.append(f"line {number}: an item in a comment was left out")
+                self.told.append(f"line {number}: skipped an item inside a comment")
             self.until = None if "-->" in body else self.until
             return
         self._text(0, line)
@@ -156,7 +156,7 @@ class _Reader:
         elif body.startswith("<!--"):
             self.until, self.paragraph = None if "-->" in body else ("comment", number, "-->"), 0
             if not self.until and box_in(body[4:].lstrip()):
-                self.told.append(f"line {number}: an item in a comment was left out")
+                self.told.append(f"line {number}: skipped an item inside a comment")
             elif self.parts[0].owns is False:
                 self.told.append(f"not taken: line {number}, a comment: {body[:80]}")
         elif bullet := BULLET.fullmatch(body):
@@ -169,7 +169,7 @@ class _Reader:
         if self.blank or fence or body.startswith(">"):
             self._leave(indent)
         if body.startswith(">") and box_in(body.lstrip("> \t")):
-            self.told.append(f"line {number}: an item in a quotation was left out")
+            self.told.append(f"line {number}: skipped an item inside a block quote")
         self._text(number, line)
         if fence:
             self.until, self.paragraph = ("code block", number, fence[1]), 0

@@ -64,7 +64,7 @@ Sprints = Annotated[int, Field("The number of sprints that you approve.", ("--sp
 Tests = Annotated[bool, Field("Whether a Test Writer writes each sprint's tests first.", ("--tests/--no-tests",))]
 Items = Annotated[tuple[str, ...], Field("Only this item of the roadmap (default: all).", ("--item",), "ID", TEXT)]
 Budget = Annotated[float, Field("What the sprints may cost together, in US dollars; 0: no limit.", ("--usd",), least=0)]
-Until = Annotated[str, Field("The last day on which a sprint may begin: 2026-12-31.", ("--until",), "DAY")]
+Until = Annotated[str, Field("The last day on which a sprint may start, for example 2026-12-31.", ("--until",), "DAY")]
 Later = Annotated[bool, Field("Start no daemon now; the next one starts the sprints.", ("--later",))]
 Seen = Annotated[str, Field("Which offer the page showed: an approval of another one is refused.", ("--seen",))]
 
@@ -117,7 +117,11 @@ def run(
     made = sprint_approval.accept(app.store, app.paths, offer, by)
     if pid is None and not later:
         pid = control.start(app.paths, app.store)
-    works = f"the daemon runs them (process {pid})" if pid else "no daemon runs there; the next one starts the sprints"
+    works = (
+        f"the daemon is running them (process {pid})"
+        if pid
+        else "no daemon runs there; the next one starts the sprints"
+    )
     told = f"{count(sprints, 'sprint')} of {name}: {works}\n`nobrakes project status` shows the progress"
     return {"run": made, "offer": offer, "daemon": pid}, told
 

@@ -149,8 +149,8 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
         yield Finding(_NAME, OK, f"pull requests are opened with {pulls.host.about()}")
         if config.review.pull_auto_merge and not pulls.host.supports_pull_requests:
             told = (
-                "git alone merges no request by itself, so people do. `nobrakes config set review.pull_auto_merge "
-                "false` if that is meant"
+                "git alone cannot merge requests, so a person must merge them. `nobrakes config set "
+                "review.pull_auto_merge false` if that is meant"
             )
             yield Finding(_NAME, WARNING, told)
     except NobrakesError as error:

@@ -65,7 +65,7 @@ class Finding:
 def findings_of(answer: str) -> list[Finding]:
     """The findings of an answer, the most urgent first. Raises UsageError."""
     if len(answer) > FINDINGS_ANSWER:
-        raise UsageError(f"the review has {len(answer)} characters, and {FINDINGS_ANSWER} are the most", FORM)
+        raise UsageError(f"the review is {len(answer)} characters long; the limit is {FINDINGS_ANSWER}", FORM)
     try:
         values = json.loads(answer)
     except (ValueError, RecursionError):

@@ -32,7 +32,7 @@ class Word(StrEnum):
     TAKEN_BACK = "taken_back"  # the same, and a later record takes it back
     REVERT = "revert"  # reverts a merge, with its evidence
     OTHER_REVERT = "other_revert"  # says that it takes a bead back, without evidence
-    EARLIER = "earlier"  # a bead's merge, older than evidence records
+    EARLIER = "earlier"  # a bead merged before evidence was recorded
     OWN = "own"  # a person's own, or a snapshot of the plan
     MISSING = "missing"  # a bead's, and its evidence is not there
 

@@ -117,7 +117,7 @@ WAITS: dict[Cause, Wait] = {
         f"Exempt the commits of nobrakes from that rule at the remote. Or: {_BY_REQUEST}",
     ),
     Cause.CONTENT: Wait(
-        "the remote refuses the content of a commit",
+        "the remote rejects the content of a commit",
         "`nobrakes diff BEAD` shows it. Send the bead back with `nobrakes retry BEAD`, or allow it at the remote.",
     ),
     Cause.HOOK: Wait(

@@ -313,7 +313,7 @@ def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[
 
 
 def _twice(number: int, bead: str) -> str:
-    return f"line {number}: {bead} is there twice; the last one counts"
+    return f"line {number}: {bead} appears twice; the last entry is used"
 
 
 def parse(text: str, where: str = "beads.jsonl") -> Imported:

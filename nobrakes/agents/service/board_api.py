@@ -115,7 +115,9 @@ OPERATIONS: tuple[Operation, ...] = (
         (Parameter("bead", "The bead's id.", required=True),),
         reads=True,
     ),
-    Operation("escalations", "What waits for a person's decision, the most urgent first.", _escalations, reads=True),
+    Operation(
+        "escalations", "Everything waiting for a person's decision, most urgent first.", _escalations, reads=True
+    ),
     Operation(
         "propose",
         "File the beads of a plan as drafts. No agent works before a person approves them.",

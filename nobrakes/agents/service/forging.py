@@ -51,7 +51,7 @@ def review(findings: str) -> "tuple[dict[str, Any], str]":
     if len(findings) > FINDINGS_ANSWER:  # it does not travel
         from ...errors import UsageError
 
-        raise UsageError(f"the review has {len(findings)} characters, and {FINDINGS_ANSWER} are the most", FORM)
+        raise UsageError(f"the review is {len(findings)} characters long; the limit is {FINDINGS_ANSWER}", FORM)
     data = _asked("code_review", findings)
     said = ", ".join(f"{number} {name}" for name, number in data.items() if number) or "nothing was found"
     return data, f"kept: {said}. End your turn; another review before that takes the place of this one."

@@ -197,9 +197,8 @@ class AgentEndings:
         broken = on_base if neither else mute_without_tests(with_tests, on_base)
         if neither and self._is_of_main(attempt):  # one question, whichever proofs meet it
             self.watchman(on_base)
-            why = (
-                f"Without the new tests it fails too, so no work is blamed; they are asked for again. {explain(broken)}"
-            )
+            why = "The check also fails without the new tests, so no work is blamed; the tests are requested again. "
+            why += explain(broken)
             close(self.ports, limits, attempt, Outcome.INTERRUPTED, why, head=str(attempt.data["head"]))
         elif broken:
             why = "Without the new tests it fails too."

@@ -306,7 +306,7 @@ def retry(
         if before.status in model.WORKING and before.held is None:
             raise NotAllowed(
                 f"{before.assignee or 'somebody'} works on bead {before.id} now: it is {before.status.value}",
-                f"To start again: `nobrakes stop {before.id}`, then this again.",
+                f"To start again: `nobrakes stop {before.id}`, then repeat this command.",
             )
         asked = [one for one in store.escalations(bead=bead) if one.type in STOPS_BEAD]
         if len({one.type for one in asked}) > 1 and not all:

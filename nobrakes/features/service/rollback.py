@@ -121,7 +121,7 @@ def _base(store: "Store", inside: Sequence[Bead]) -> str:
         told = ", ".join(f"{bead} into {base or 'main'}" for base, bead in sorted(into.items()))
         raise NotAllowed(
             f"its beads were merged into more than one branch: {told}",
-            "Take them back one by one: `nobrakes undo BEAD`.",
+            "Undo them one by one: `nobrakes undo BEAD`.",
         )
     return next(iter(into), "")
 

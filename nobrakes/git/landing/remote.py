@@ -337,7 +337,7 @@ class SharedLander:
             land = self.local.land(there, main)
             if land.landing is Landing.BLOCKED:
                 return replace(land, may_have_landed=landed)
-        return _waits(Cause.RACES, "main here moves faster than nobrakes can update it", landed)
+        return _waits(Cause.RACES, "local main is changing faster than nobrakes can update it", landed)
 
     def _ahead(self) -> Land:
         what = f"main here has commits that {self.remote} has not. Push them, and the merge continues"

@@ -261,7 +261,7 @@ class Workspaces:
                 return Workspace(path, branch, mended, is_kept=True, is_narrow=bool(salvage.left_out(self.place, path)))
             self.retire(bead, bead.fence)
         if not objects.is_oid(start) or not objects.is_oid(files or start):
-            raise GitFailed(f"a workspace starts at a commit's full id, not at '{start[:80]}'")
+            raise GitFailed(f"a workspace must start at a full commit id, not at '{start[:80]}'")
         # the copy of the index tells later, without reading them, which files were never touched
         made = making(
             self.place,

@@ -108,8 +108,8 @@ def test_items_are_beads_headings_are_epics_and_the_text_below_is_the_descriptio
         "line 17: skipped, since it is ticked: it exists",
         "line 18: 'Store tokens' is ticked: it is not waited for",
         "line 19: skipped, since it is ticked: Store tokens",
-        "line 36: an item in a quotation was left out",
-        "line 39: an item in a comment was left out",
+        "line 36: skipped an item inside a block quote",
+        "line 39: skipped an item inside a comment",
         "not taken: line 38, a comment: <!--",
         "not taken: lines 1 to 3, which say something about the file",
     ]

@@ -190,7 +190,7 @@ def test_records_are_read_line_by_line_and_may_be_of_any_size(tmp_path, monkeypa
     told = read_plan(str(file))
     assert told == plan_in(text, "plan.jsonl")
     assert [node.id for node in told.nodes] == ["b0", "b1", "b2", "b4", "b6", "b7", "b8", "b3"]
-    assert "line 10: b3 is there twice; the last one counts" in told.problems
+    assert "line 10: b3 appears twice; the last entry is used" in told.problems
     monkeypatch.setattr(nodes, "MAX_BYTES", 80)
     assert read_plan(str(file)) == told and file.stat().st_size > 80
     file.write_text(lines[0] + "\n" + lines[1].replace("B1", "B" * 80) + "\n")

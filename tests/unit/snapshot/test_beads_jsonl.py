@@ -197,7 +197,7 @@ def test_other_tools_keys_are_kept_and_computed_ones_dropped():
 def test_the_last_of_two_records_counts_and_it_is_told():
     found = interop.parse("\n".join([line(title="one"), line(title="two")]))
     assert found.beads[0].title == "two"
-    assert found.problems == ("line 2: x is there twice; the last one counts",)
+    assert found.problems == ("line 2: x appears twice; the last entry is used",)
 
 
 @pytest.mark.parametrize("marker", ["<<<<<<< HEAD", "=======", ">>>>>>> theirs", "||||||| base"])
