@@ -6,26 +6,24 @@ It imports nothing: the guard, which is started before each tool call, matches b
 
 TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _READ: "dict[str, tuple[str, ...]]" = {}
 MAX_READ = 4096
-_LISTS: "dict[tuple[str, ...], _Sorted]" = {}
+_LISTS: "dict[tuple[str, ...], Globs]" = {}
 _FOLDED: "dict[tuple[str, ...], tuple[str, ...]]" = {}
 MAX_LISTS = 64
 """Cached lists of globs: the same few are used for every path."""
 
 
 def matches(path: str, globs: "Iterable[str]") -> bool:
+    return _sorted(tuple(globs)).cover(path)
+
+
+def matching(paths: "Iterable[str]", globs: "Iterable[str]") -> "list[str]":
+    """Those of the paths that the globs cover, in their order."""
     known = _sorted(tuple(globs))
-    parts = path.split("/")
-    return (
-        not known.names.isdisjoint(parts)
-        or any(part.startswith(known.begins) or part.endswith(known.ends) for part in parts)
-        or any(_same(star, part, False) for star in known.stars for part in parts)
-        or any(_covers(one, 0, parts, 0) for one in known.below.get(parts[0], ()))
-        or any(_covers(one, 0, parts, 0) for one in known.others)
-    )
+    return [path for path in paths if known.cover(path)]
 
 
 def folded(globs: "tuple[str, ...]") -> "tuple[str, ...]":
@@ -36,38 +34,72 @@ def folded(globs: "tuple[str, ...]") -> "tuple[str, ...]":
     return found
 
 
-class _Sorted:
-    """Globs by kind: names, prefixes or endings in any folder, other names with stars, below a folder, the rest."""
+class Globs:
+    """Globs by kind: plain paths, names, prefixes or endings in any folder, other names with stars, below a folder, the
+    rest."""
 
-    def __init__(self, globs: "tuple[str, ...]") -> None:
-        names, begins, ends = set(), [], []
+    def __init__(self, globs: "Iterable[str]") -> None:
+        self.plain: set[str] = set()
+        self.names: set[str] = set()
+        self.begins: tuple[str, ...] = ()
+        self.ends: tuple[str, ...] = ()
         self.stars: list[str] = []
         self.below: dict[str, list[tuple[str, ...]]] = {}
         self.others: list[tuple[str, ...]] = []
-        for one in map(segments, globs):
-            last = one[-1]
-            has_star = "*" in last or "?" in last
-            if len(one) != 2 or one[0] != "**" or "**" in last:
-                if "*" in one[0] or "?" in one[0]:
-                    self.others.append(one)
-                else:
-                    self.below.setdefault(one[0], []).append(one)
-            elif not has_star:
-                names.add(last)
-            elif last.count("*") == 1 and "?" not in last and last.endswith("*"):
-                begins.append(last[:-1])
-            elif last.count("*") == 1 and "?" not in last and last.startswith("*"):
-                ends.append(last[1:])
+        for glob in globs:
+            self.add(glob)
+
+    def add(self, glob: str) -> None:
+        """To the kind that it is of."""
+        one = segments(glob)
+        last = one[-1]
+        has_star = "*" in last or "?" in last
+        if (path := plain(glob)) is not None:
+            self.plain.add(path)
+        elif len(one) != 2 or one[0] != "**" or "**" in last:
+            if "*" in one[0] or "?" in one[0]:
+                self.others.append(one)
             else:
-                self.stars.append(last)
-        self.names, self.begins, self.ends = frozenset(names), tuple(begins), tuple(ends)
+                self.below.setdefault(one[0], []).append(one)
+        elif not has_star:
+            self.names.add(last)
+        elif last.count("*") == 1 and "?" not in last and last.endswith("*"):
+            self.begins += (last[:-1],)
+        elif last.count("*") == 1 and "?" not in last and last.startswith("*"):
+            self.ends += (last[1:],)
+        else:
+            self.stars.append(last)
+
+    def cover(self, path: str) -> bool:
+        parts = path.split("/")
+        return (
+            not self.names.isdisjoint(parts)
+            or any(part.startswith(self.begins) or part.endswith(self.ends) for part in parts)
+            or any(_same(star, part, False) for star in self.stars for part in parts)
+            or not self.plain.isdisjoint(upwards(path))
+            or any(_covers(one, 0, parts, 0) for one in self.below.get(parts[0], ()))
+            or any(_covers(one, 0, parts, 0) for one in self.others)
+        )
 
 
-def _sorted(globs: "tuple[str, ...]") -> _Sorted:
+def upwards(path: str) -> "Iterator[str]":
+    """The path and the folders above it."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def plain(glob: str) -> str | None:
+    """The one path that the glob covers with what is in it; None: it is a pattern."""
+    path = "/".join(segments(glob))
+    return None if "*" in path or "?" in path else path
+
+
+def _sorted(globs: "tuple[str, ...]") -> Globs:
     if (found := _LISTS.get(globs)) is None:
         if len(_LISTS) >= MAX_LISTS:
             _LISTS.clear()
-        found = _LISTS[globs] = _Sorted(globs)
+        found = _LISTS[globs] = Globs(globs)
     return found
 
 

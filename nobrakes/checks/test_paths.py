@@ -9,12 +9,12 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from ..globs import matches
+from ..globs import Globs, matching, plain, upwards
 from ..records import frozen
 
 _ENDINGS = ("js", "ts", "cjs", "mjs", "cts", "mts", "jsx", "tsx")
@@ -348,14 +348,14 @@ def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset(
     names = tuple(dict.fromkeys((*(glob for one in there or ECOSYSTEMS for glob in ECOSYSTEMS[one].globs), *own_names)))
     found = [path for path in sorted(known) if path in paths and _is_test_file(path, known, paths)]
     found += _projects(paths, known)
-    found += [f"{folder}/**" for folder in folders if _is_collected(folder, paths, names)]
-    accepted: list[str] = []
+    found += [f"{folder}/**" for folder in _collected(folders, paths, names)]
+    accepted: set[str] = set()
     refused: set[str] = set()
     for folder in _folders(paths):
-        if any(folder.path.startswith(f"{outer}/") for outer in accepted):
+        if not accepted.isdisjoint(upwards(folder.path)):
             continue
         if _holds_tests(folder, known):
-            accepted.append(folder.path)
+            accepted.add(folder.path)
         else:
             refused.add(folder.path.rpartition("/")[2])
     found += [f"{path}/**" for path in (*_beside(paths, (*names, *_anchored(found))), *accepted)]
@@ -364,13 +364,15 @@ def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset(
     return Layout(names, _small(_anchored(found), names), tuple(fresh))
 
 
-def writers(before: Layout, after: Layout, paths: Iterable[str]) -> tuple[str, ...]:
+def writers(before: Layout, after: Layout, paths: Collection[str]) -> tuple[str, ...]:
     """What a Test Writer may change, by the trees `before` (with `paths`) and `after` its work."""
-    own = (*before.tests, *before.fresh)
-    new = [glob for glob in after.found if glob not in before.found]
-    code = [path for path in paths if not matches(path, before.tests)] if new else []
-    taken = [glob for glob in new if any(matches(path, (glob,)) for path in code)]
-    return tuple(dict.fromkeys((*own, *after.names, *(glob for glob in new if glob not in taken))))
+    known = set(before.found)
+    new = [glob for glob in after.found if glob not in known]
+    tests = set(matching(paths, before.tests)) if new else set()
+    code = [path for path in paths if path not in tests] if new else []
+    above = {folder for path in code for folder in upwards(path)}
+    free = [glob for glob in new if not (matching(code, (glob,)) if (path := plain(glob)) is None else path in above)]
+    return tuple(dict.fromkeys((*before.tests, *before.fresh, *after.names, *free)))
 
 
 def _folders(paths: frozenset[str]) -> list[_Folder]:
@@ -495,19 +497,24 @@ def _configured(texts: Mapping[str, str]) -> tuple[list[str], list[str]]:
     return [folder for folder in folders if folder and folder != "."], names
 
 
-def _is_collected(folder: str, paths: frozenset[str], names: tuple[str, ...]) -> bool:
-    """Whether a folder given to the runner consists mostly of tests by name. Subfolders of tests (`money/tests/`) count
+def _collected(folders: Iterable[str], paths: Iterable[str], names: tuple[str, ...]) -> list[str]:
+    """The folders given to the runner that consist mostly of tests by name. Subfolders of tests (`money/tests/`) count
     only for themselves, and tests beside their code not at all."""
-    start = len(folder) + 1
-    inside = [
-        path
-        for path in paths
-        if path.startswith(f"{folder}/")
-        and not any(CERTAIN.fullmatch(part) or LIKELY.fullmatch(part) for part in path[start:].split("/")[:-1])
-    ]
+    inside: dict[str, list[str]] = {folder: [] for folder in folders}
+    for path in paths if inside else ():
+        for folder in upwards(path.rpartition("/")[0]):
+            if folder in inside:
+                inside[folder].append(path)
+            name = folder.rpartition("/")[2]
+            if CERTAIN.fullmatch(name) or LIKELY.fullmatch(name):
+                break
+    return [folder for folder, found in inside.items() if _is_collected(folder, found, names)]
+
+
+def _is_collected(folder: str, inside: list[str], names: tuple[str, ...]) -> bool:
     own = _evidence(_Folder(folder, inside, []), inside)
     stems = {path.rpartition(".")[0] for path in own}
-    named = [path.rpartition(".")[0].rpartition("/") for path in own if matches(path, names)]
+    named = [path.rpartition(".")[0].rpartition("/") for path in matching(own, names)]
     alone = [stem for above, _, stem in named if subject(stem) == stem or f"{above}/{subject(stem)}" not in stems]
     return len(alone) * 2 > len(own)
 
@@ -531,7 +538,7 @@ def _beside(paths: frozenset[str], names: tuple[str, ...]) -> list[str]:
         folders.update("/".join(parts[: end + 1]) for end, part in enumerate(parts) if part in FIXTURE_FOLDERS)
     if not folders:
         return []
-    homes = {path.rpartition("/")[0] for path in paths if matches(path, names)}
+    homes = {path.rpartition("/")[0] for path in matching(paths, names)}
     return sorted(folder for folder in folders if folder.rpartition("/")[0] in homes)
 
 
@@ -541,9 +548,10 @@ def _anchored(found: Iterable[str]) -> tuple[str, ...]:
 
 def _small(globs: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
     kept: list[str] = []
+    known = Globs(names)
     for glob in sorted(globs, key=lambda one: (one.count("/"), one)):
-        path = glob.strip("/").removesuffix("/**")
-        if not matches(path, names) and not matches(path, kept):
+        if not known.cover(glob.strip("/").removesuffix("/**")):
+            known.add(glob)
             kept.append(glob)
     return tuple(kept)
 

@@ -3,9 +3,14 @@
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from nobrakes.checks.test_paths import layout, unclear, writers
+from nobrakes import globs
+from nobrakes.checks import test_paths as tests_of
+from nobrakes.checks.test_paths import Layout, layout, unclear, writers
 from nobrakes.globs import matches
+from tests.support.calls import calls
 
 UNITTEST = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): self.assertEqual(1, 1)\n"
 JS = "const test = require('node:test')\ntest('adds', () => {})\n"
@@ -189,3 +194,110 @@ def test_a_layout(name: str) -> None:
     may = writers(tests, layout(frozenset(after), known(after)), before)
     assert [path for path in (*case.tests, *case.added) if not matches(path, may)] == [], may
     assert [path for path in case.product if matches(path, may)] == [], may
+
+
+# The plain texts of the same rules, each of which compares every pair.
+def slow_matches(path: str, patterns: tuple[str, ...]) -> bool:
+    return any(globs._covers(globs.segments(one), 0, path.split("/"), 0) for one in patterns)
+
+
+def slow_is_collected(folder: str, paths: frozenset[str], names: tuple[str, ...]) -> bool:
+    start = len(folder) + 1
+    inside = [
+        path
+        for path in paths
+        if path.startswith(f"{folder}/")
+        and not any(
+            tests_of.CERTAIN.fullmatch(part) or tests_of.LIKELY.fullmatch(part) for part in path[start:].split("/")[:-1]
+        )
+    ]
+    own = tests_of._evidence(tests_of._Folder(folder, inside, []), inside)
+    stems = {path.rpartition(".")[0] for path in own}
+    named = [path.rpartition(".")[0].rpartition("/") for path in own if slow_matches(path, names)]
+    subject = tests_of.subject
+    alone = [stem for above, _, stem in named if subject(stem) == stem or f"{above}/{subject(stem)}" not in stems]
+    return len(alone) * 2 > len(own)
+
+
+def slow_small(found: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    kept: list[str] = []
+    for glob in sorted(found, key=lambda one: (one.count("/"), one)):
+        path = glob.strip("/").removesuffix("/**")
+        if not slow_matches(path, names) and not slow_matches(path, tuple(kept)):
+            kept.append(glob)
+    return tuple(kept)
+
+
+def slow_layout(paths: frozenset[str], texts: frozenset[tuple[str, str]]) -> Layout:
+    plain = layout(paths, texts)
+    read = dict(texts)
+    found = [path for path in sorted(read) if path in paths and tests_of._is_test_file(path, read, paths)]
+    found += tests_of._projects(paths, read)
+    configured = tests_of._configured(read)[0]
+    found += [f"{folder}/**" for folder in configured if slow_is_collected(folder, paths, plain.names)]
+    accepted: list[str] = []
+    for folder in tests_of._folders(paths):
+        is_inner = any(folder.path.startswith(f"{outer}/") for outer in accepted)
+        if not is_inner and tests_of._holds_tests(folder, read):
+            accepted.append(folder.path)
+    beside = tests_of._beside(paths, (*plain.names, *tests_of._anchored(found)))
+    found += [f"{path}/**" for path in (*beside, *accepted)]
+    return Layout(plain.names, slow_small(tests_of._anchored(found), plain.names), plain.fresh)
+
+
+def slow_writers(before: Layout, after: Layout, paths: frozenset[str]) -> tuple[str, ...]:
+    new = [glob for glob in after.found if glob not in before.found]
+    code = [path for path in paths if not slow_matches(path, before.tests)] if new else []
+    taken = [glob for glob in new if any(slow_matches(path, (glob,)) for path in code)]
+    own = (*before.tests, *before.fresh)
+    return tuple(dict.fromkeys((*own, *after.names, *(glob for glob in new if glob not in taken))))
+
+
+FOLDERS = st.sampled_from(
+    ["tests", "test", "src", "main", "a", "b", "a.tests", "*", "a*", "?", "t", "features", "fixtures", "data", "**"]
+)
+FILES = st.sampled_from(
+    ["test_a.py", "a.py", "a_test.go", "a.go", "conftest.py", "tests.py", "b.test.js", "a.js", "x.feature", "A.csproj",
+     "A.Tests.csproj", "1.t", "CMakeLists.txt", "test.c", "a.json", "*", "a"]
+)  # fmt: skip
+PATHS = st.builds(lambda outer, name: "/".join([*outer, name]), st.lists(FOLDERS, max_size=4), FILES)
+TREES = st.frozensets(PATHS, max_size=25)
+WORDS = st.lists(st.lists(FOLDERS, min_size=1, max_size=3).map("/".join), max_size=4)
+
+
+@given(PATHS, st.lists(PATHS | PATHS.map("/{}".format) | PATHS.map("{}/**".format) | PATHS.map("**/{}".format)))
+def test_globs_cover_what_each_of_them_covers(path: str, patterns: list[str]) -> None:
+    assert matches(path, patterns) == slow_matches(path, tuple(patterns))
+    assert globs.matching([path], patterns) == [path] * slow_matches(path, tuple(patterns))
+
+
+@given(TREES, TREES, WORDS, st.sampled_from(["", UNITTEST]))
+def test_a_layout_is_what_comparing_every_pair_gives(
+    before: frozenset[str], added: frozenset[str], words: list[str], text: str
+) -> None:
+    def texts_of(paths: frozenset[str]) -> frozenset[tuple[str, str]]:
+        settings = f"[tool.pytest.ini_options]\ntestpaths = {words}\n"
+        return frozenset((path, settings if path == "pyproject.toml" else text) for path in unclear(paths))
+
+    before = before | {"pyproject.toml"}
+    after = before | added
+    old, new = layout(before, texts_of(before)), layout(after, texts_of(after))
+    assert (old, new) == (slow_layout(before, texts_of(before)), slow_layout(after, texts_of(after)))
+    assert writers(old, new, before) == slow_writers(old, new, before)
+    assert writers(new, old, after) == slow_writers(new, old, after)
+
+
+@pytest.mark.parametrize(
+    "place", ["p{}/tests/test_a.py", "packages/p{}/tests/test_a.py", "p{}/P{}.Tests.csproj", "given/f{}/test_a.py"]
+)
+def test_many_folders_of_tests_take_no_more_work_each(place: str) -> None:
+    def work(count: int) -> None:
+        before = frozenset(("pyproject.toml", *(f"src/m{number}.py" for number in range(count))))
+        after = before | {place.format(number, number) for number in range(count)}
+        words = "".join(f" given/f{number}" for number in range(count))
+        texts = frozenset({("pyproject.toml", f"testpaths ={words}\n")})
+        layout.cache_clear()
+        writers(layout(before, texts), layout(after, texts), before)
+
+    few, many = (calls(lambda count=count: work(count)) for count in (100, 400))
+    assert many < 5 * few, f"{few} calls for 100 folders, {many} for 400"
