@@ -9,13 +9,13 @@
 import copy
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..errors import ConfigError
 from ..paths import resource
 from ..records import frozen
+from ..text.toml import loads
 
 Path = tuple[str | int, ...]
 _KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
@@ -173,7 +173,7 @@ def _header(path: Path) -> str:
 
 
 def _names(key: str) -> tuple[str, ...]:
-    found: Any = tomllib.loads(f"{key} = 0")
+    found: Any = loads(f"{key} = 0")
     names = []
     while isinstance(found, dict):
         name, found = next(iter(found.items()))
@@ -192,8 +192,8 @@ def _absolute(names: tuple[str, ...], is_list: bool, counts: dict[Path, int]) ->
 
 def _read(text: str) -> dict[str, Any] | None:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        return loads(text)
+    except ValueError:
         return None
 
 
@@ -209,8 +209,8 @@ def value_at(raw: Any, path: Path) -> Any:
 def values(text: str, path: Path, where: str) -> dict[str, Any]:
     """The parsed text; if this key's line is wrong, the rest. Raises ConfigError."""
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return loads(text)
+    except ValueError as error:
         known = _Text(text)
         own = known.exact(path)
         rest = None if own is None else _read(known.with_lines(own.first, own.last + 1))

@@ -215,11 +215,11 @@ def _meant(kind: type[S], place: Sequence[Any]) -> str:
 
 def parse(text: str, where: str) -> Config:
     """ConfigError names file, key and allowed values."""
-    import tomllib
+    from ..text import toml
 
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        raw = toml.loads(text)
+    except ValueError as error:
         raise ConfigError(f"{where} is not valid TOML: {error}") from None
     try:
         _rename(raw.get("review"))

@@ -293,7 +293,7 @@ def changes(objects: Objects, base: str, head: str) -> tuple[Change, ...]:
 
 
 def _change(objects: Objects, path: str, before: str, after: str, old: str, new: str) -> Change:
-    from .manifests import changed_dependencies, changed_sections, is_shared  # `status` compares no contents
+    from .manifests import changed_parts, is_shared  # `status` compares no contents
 
     link = None
     sections: tuple[str, ...] = ()
@@ -303,8 +303,7 @@ def _change(objects: Objects, path: str, before: str, after: str, old: str, new:
         target = objects.content(new) if size <= MAX_PATH else b"/a target of %d bytes" % size  # it leads nowhere
         link = None if target is None else target.decode("utf-8", "surrogateescape")
     if is_shared(path):
-        one, other = _text(objects, before, old), _text(objects, after, new)
-        sections, dependencies = changed_sections(path, one, other), changed_dependencies(path, one, other)
+        sections, dependencies = changed_parts(path, _text(objects, before, old), _text(objects, after, new))
     return Change(path, before, after, link, sections, dependencies)
 
 

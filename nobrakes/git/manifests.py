@@ -8,12 +8,12 @@ comes from a folder, a file or an address, and not from the usual registry, is a
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..checks.contract import UNREADABLE as UNREADABLE_CODE
 from ..checks.policy.shadows import is_framework
+from ..text import toml
 
 # Manifests that are programs. What is plainly a list of dependencies is told apart by its lines; all else decides
 # (`code`), since nobody can tell what it does. Of setup.py, which is as much the product's, only what makes plug-ins of
@@ -359,7 +359,7 @@ def reader(path: str) -> Callable[[bytes], Parts] | None:
 
 def _toml(content: bytes) -> dict[str, Any]:
     # some editors write a byte order mark, and the tools read it
-    return tomllib.loads(content.decode("utf-8-sig"))
+    return toml.loads(content.decode("utf-8-sig"))
 
 
 def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -386,16 +386,8 @@ def is_shared(path: str) -> bool:
     return reader(path) is not None
 
 
-def changed_sections(path: str, before: bytes | None, after: bytes | None) -> tuple[str, ...]:
-    """The names of the protected sections that differ, sorted; None stands for an absent file."""
-    return _changed(path, before, after)[0]
-
-
-def changed_dependencies(path: str, before: bytes | None, after: bytes | None) -> bool:
-    return _changed(path, before, after)[1]
-
-
-def _changed(path: str, before: bytes | None, after: bytes | None) -> tuple[tuple[str, ...], bool]:
+def changed_parts(path: str, before: bytes | None, after: bytes | None) -> tuple[tuple[str, ...], bool]:
+    """(names of the protected sections that differ, sorted; whether dependencies do). None: an absent file."""
     read = reader(path)
     if read is None or before == after:
         return (), False

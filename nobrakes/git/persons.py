@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -22,6 +21,7 @@ from ..errors import GitFailed, NobrakesError, NotAllowed, PlaceUnusable
 from ..files import write_atomic
 from ..paths import Paths
 from ..records import frozen
+from ..text import toml
 from . import command_line, objects
 from .command_line import ASKING, CHECKOUT, PLUMBING
 from .landing import standing
@@ -315,8 +315,8 @@ def _keep(paths: Paths, content: bytes | None) -> bool:
 def _main_settings(root: str) -> bytes | None:
     found = dict(_candidates(root))
     for content in found.values():
-        with contextlib.suppress(tomllib.TOMLDecodeError, UnicodeDecodeError):
-            return found.get(str(tomllib.loads(content.decode()).get("main", "main")), content)
+        with contextlib.suppress(ValueError):
+            return found.get(str(toml.loads(content.decode()).get("main", "main")), content)
     return None
 
 

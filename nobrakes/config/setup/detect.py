@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shlex
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -27,6 +26,7 @@ from ...host.versions import output_of
 from ...host.versions import probing_trouble as why_not
 from ...records import frozen
 from ...sandbox import closure
+from ...text import toml
 from ...text.cleaning import count
 from ..sections import CheckSettings, Format, Kind
 from ..settings import Config
@@ -322,8 +322,8 @@ def _testpaths(root: str) -> Iterator[str]:
 
 def _toml(root: str, name: str, notes: list[str]) -> dict[str, Any]:
     try:
-        return tomllib.loads(read(root, name) or "")
-    except tomllib.TOMLDecodeError as error:
+        return toml.loads(read(root, name) or "")
+    except ValueError as error:
         notes.append(f"{name} is not valid TOML ({error}), so nobrakes ignores it")
         return {}
 

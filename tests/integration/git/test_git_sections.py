@@ -1,19 +1,22 @@
 """Cooldown sections of shared files: what decides whether work is good, told apart from the rest."""
 
-import pytest
+import tomllib
 
-from nobrakes.git.manifests import changed_dependencies, changed_sections, is_shared
+import pytest
+from git_worlds import RealWorld
+
+from nobrakes.git.manifests import changed_parts, is_shared
 
 PROJECT = b'[project]\nname = "x"\n[tool.ruff]\nline-length = 100\n[tool.pytest.ini_options]\naddopts = "-q"\n'
 PACKAGE = b'{"name": "x", "scripts": {"test": "jest"}, "jest": {"bail": true}, "dependencies": {"a": "1"}}'
 
 
 def toml(old: bytes | None, new: bytes | None) -> tuple[str, ...]:
-    return changed_sections("sub/pyproject.toml", old, new)
+    return changed_parts("sub/pyproject.toml", old, new)[0]
 
 
 def json(old: bytes | None, new: bytes | None) -> tuple[str, ...]:
-    return changed_sections("package.json", old, new)
+    return changed_parts("package.json", old, new)[0]
 
 
 @pytest.mark.parametrize("path", ["pyproject.toml", "a/b/package.json", "PyProject.toml"])
@@ -24,7 +27,7 @@ def test_shared_files_are_known_anywhere_and_in_any_case(path):
 @pytest.mark.parametrize("path", ["pyproject.toml.bak", "package.json/x", "setup.cfg", "package-lock.json"])
 def test_other_files_are_not_shared(path):
     assert not is_shared(path)
-    assert changed_sections(path, b"1", b"2") == ()
+    assert changed_parts(path, b"1", b"2") == ((), False)
 
 
 def test_dependencies_and_names_are_no_gate():
@@ -65,9 +68,24 @@ def test_unreadable_toml_counts_as_a_change(broken):
     assert toml(broken, PROJECT) == ("unreadable",)
 
 
+@pytest.mark.parametrize("path", ["pyproject.toml", "a/Pipfile", "Cargo.toml"])
+@pytest.mark.parametrize("broken", [b".".join([b"a"] * 66) + b" = 1", b"#" * 200_001, b"x = " + b"[" * 5_000])
+def test_toml_that_takes_long_counts_as_unreadable(path, broken):
+    assert changed_parts(path, None, broken) == (("unreadable",), True)
+    assert changed_parts(path, broken, b"") == (("unreadable",), True)
+
+
 @pytest.mark.parametrize("broken", [b"{", b"[]", b"\xff", b"[" * 100_000])
 def test_unreadable_json_counts_as_a_change(broken):
     assert json(PACKAGE, broken) == ("unreadable",)
+
+
+def test_each_content_is_parsed_once(world: RealWorld, monkeypatch: pytest.MonkeyPatch):
+    base, head = (world.commit_on_main({"pyproject.toml": f"[tool.ruff]\nx = {one}\n"}) for one in (1, 2))
+    parsed, loads = [], tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", lambda text: parsed.append(text) or loads(text))
+    (change,) = world.git.changes(base, head)
+    assert (change.sections, change.dependencies, len(parsed)) == (("tool.ruff",), False, 2)
 
 
 def test_values_of_another_type_differ():
@@ -106,5 +124,4 @@ def test_values_of_another_type_differ():
     ],
 )  # fmt: skip
 def test_lists_of_dependencies_are_told_apart_from_what_decides(path, old, new, sections, lists):
-    assert changed_sections(path, old, new) == sections
-    assert changed_dependencies(path, old, new) is lists
+    assert changed_parts(path, old, new) == (sections, lists)

@@ -6,7 +6,7 @@ from nobrakes.beads.model import Role
 from nobrakes.checks.policy.boundaries import gate_changes, violations
 from nobrakes.checks.policy.protected_files import named, sources
 from nobrakes.config.settings import parse
-from nobrakes.git.manifests import changed_dependencies, changed_sections
+from nobrakes.git.manifests import changed_parts
 from nobrakes.git.port import SYMLINK, Change
 
 FILE, GONE = "100644", "000000"
@@ -125,7 +125,7 @@ MANIFESTS: list[tuple[str, bytes | None, bytes, tuple[str, ...]]] = [
 def test_what_decides_in_a_manifest_is_told(
     path: str, old: bytes | None, new: bytes, sections: tuple[str, ...]
 ) -> None:
-    assert changed_sections(path, old, new) == sections
+    assert changed_parts(path, old, new)[0] == sections
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,7 @@ def test_what_decides_in_a_manifest_is_told(
     ],
 )  # fmt: skip
 def test_lists_of_dependencies_and_names_stay_free(path: str, old: bytes | None, new: bytes, lists: bool) -> None:
-    assert changed_sections(path, old, new) == ()
-    assert changed_dependencies(path, old, new) is lists
+    assert changed_parts(path, old, new) == ((), lists)
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,9 @@ def test_every_setting_is_in_that_file_and_explained() -> None:
         ("[review]\ndependants = 'wait'", "review.dependants: was removed: pull requests no longer stack"),
         ("limits = 3", "limits: "),
         ("[limits\n", "is not valid TOML"),
+        (f"limits{'.a' * 66} = 1", "a key has more than 64 dots"),
+        ("names = " + "[" * 5_000, "nested too deep"),
+        ("limits.doers = " + "9" * 5_000, "is not valid TOML"),
     ],
 )
 def test_a_mistake_is_named(text: str, key: str) -> None:
