@@ -380,6 +380,8 @@ def _texts(value: Any) -> Iterator[str]:
 # A file that is added or removed changes the protected sections that it has; new content that cannot be read changes
 # everything.
 UNREADABLE = "unreadable"
+_DEEPEST = 100
+"""Nested values that are compared."""
 
 
 def is_shared(path: str) -> bool:
@@ -391,14 +393,23 @@ def changed_parts(path: str, before: bytes | None, after: bytes | None) -> tuple
     read = reader(path)
     if read is None or before == after:
         return (), False
-    nothing: Parts = ({}, {})
     try:
-        new = nothing if after is None else read(after)
         # what was broken and is whole now cannot be compared, so a person looks at it
-        old = nothing if before is None else read(before)
+        new, old = (({}, {}) if content is None else _shallow(read(content)) for content in (after, before))
+        return _differ(old[0], new[0]), bool(_differ(old[1], new[1]))
     except (ValueError, RecursionError, AttributeError, TypeError):
         return (UNREADABLE,), True
-    return _differ(old[0], new[0]), bool(_differ(old[1], new[1]))
+
+
+def _shallow(parts: Parts) -> Parts:
+    """The parts, which may be compared by recursion. ValueError: they are nested too deep."""
+    level: list[Any] = [*parts]
+    for _ in range(_DEEPEST):
+        inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [one for values in inner for one in values]
+    if level:
+        raise ValueError("nested too deep")
+    return parts
 
 
 def _differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:

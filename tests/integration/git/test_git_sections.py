@@ -80,6 +80,25 @@ def test_unreadable_json_counts_as_a_change(broken):
     assert json(PACKAGE, broken) == ("unreadable",)
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("package.json", '{"dependencies": {"a": %s}}'),
+        ("package.json", '{"jest": %s}'),
+        ("composer.json", '{"scripts": %s}'),
+        ("pyproject.toml", "[tool.ruff]\nx = %s\n"),
+        ("pyproject.toml", "[dependency-groups]\nx = %s\n"),
+        ("Pipfile", "[packages]\nx = %s\n"),
+    ],
+)
+def test_what_is_nested_too_deep_to_compare_is_unreadable_at_once(path, text):
+    near, deep = ((text % ("[" * many + "]" * many)).encode() for many in (90, 150))
+    assert changed_parts(path, near, near + b"\n") == ((), False)
+    assert changed_parts(path, None, near)[0] != ("unreadable",)
+    for before, after in ((None, deep), (deep, deep + b"\n"), (deep, None), (near, deep)):
+        assert changed_parts(path, before, after) == (("unreadable",), True)
+
+
 def test_each_content_is_parsed_once(world: RealWorld, monkeypatch: pytest.MonkeyPatch):
     base, head = (world.commit_on_main({"pyproject.toml": f"[tool.ruff]\nx = {one}\n"}) for one in (1, 2))
     parsed, loads = [], tomllib.loads
