@@ -200,45 +200,48 @@ def beyond(
     is_reached: Callable[[str], bool],
 ) -> dict[str, Content] | None:
     """The objects that the commits have beyond reached commits and held packs, by `read`; None: it lacks one, or they
-    are more than is packed here."""
+    are other or more than is packed here. `is_reached` may raise Unknown."""
     found: dict[str, Content] = {}
     trees: list[tuple[str, str | None]] = []
     left = list(commits)
     size = 0
 
-    def is_new(oid: str) -> bool:
+    def is_new(oid: str, kind: str) -> bool:
         nonlocal size
-        if oid in found or place.held.has(oid):
+        if (oid in found and found[oid][0] == kind) or place.held.has(oid):
             return False
-        if (content := read(oid)) is None or len(found) == MAX_OBJECTS:
-            raise _Unknown
+        content = read(oid)
+        if content is None or content[0] != kind or len(found) == MAX_OBJECTS:
+            raise Unknown
         size += len(content[1])
         if size > MAX_BYTES:
-            raise _Unknown
+            raise Unknown
         found[oid] = content
         return True
 
     try:
         while left:
             commit = left.pop()
-            if not is_reached(commit) and is_new(commit):
+            if not is_reached(commit) and is_new(commit, "commit"):
                 own = parse_commit(commit, found[commit][1])
+                if len(own.parents) > 2:
+                    raise Unknown
                 left += own.parents
                 trees.append((own.tree, _tree_of(objects, read, own.parents[0]) if own.parents else None))
         while trees:
             tree, before = trees.pop()
-            if tree != before and is_new(tree):
+            if tree != before and is_new(tree, "tree"):
                 for old, new in _changed(objects, found, tree, before):
                     if new.mode == FOLDER:
                         trees.append((new.id, old.id if old is not None and old.mode == FOLDER else None))
                     elif new.mode != MODULE:
-                        is_new(new.id)
-    except (_Unknown, ValueError):
+                        is_new(new.id, "blob")
+    except (Unknown, ValueError):
         return None
     return found
 
 
-class _Unknown(Exception):
+class Unknown(Exception):
     """Git has to find and pack the objects."""
 
 
@@ -251,11 +254,8 @@ def _changed(
     objects: Objects, found: Mapping[str, Content], tree: str, before: str | None
 ) -> list[tuple[Entry | None, Entry]]:
     """(before, after) of each entry of a new tree that the tree `before` has not."""
-    kind, raw = found[tree]
-    if kind != "tree":
-        raise _Unknown
     like = None if before is None else objects.large(before)
-    after = stored(raw, len(tree) // 2, like)
+    after = stored(found[tree][1], len(tree) // 2, like)
     if before is None:
         known: Mapping[str, Entry] = {}
     elif before in found:

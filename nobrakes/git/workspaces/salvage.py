@@ -286,6 +286,8 @@ def _z(paths: list[str]) -> bytes:
 # Every step down from a clone's folder refuses links, and only regular files are opened. A branch counts only as a
 # plain ref, loose or packed. The objects' folder borrows from our repository alone, or it is refused.
 _BORROWS = ".git/objects/info/alternates"
+_MAX_REACHED = 8
+"""Commits of ours that a workspace's commits stand on, before git finds what is new."""
 _MAX_PACKED_REFS = 8_000_000
 
 
@@ -425,8 +427,18 @@ def _gathered(
         own = upkeep.loose(lambda path, most: read_inside(clone, f".git/objects/{path}", most), oid)
         return objects.small(oid, upkeep.MAX_BYTES) if own is None else own
 
+    asked = 0
+
     def is_reached(commit: str) -> bool:
-        return commit == main or (objects.find(commit) is not None and history.contains(commit, main))
+        nonlocal asked
+        if commit == main:
+            return True
+        if objects.find(commit) is None:
+            return False
+        asked += 1
+        if asked > _MAX_REACHED:  # each may need a program, and git answers for all in one
+            raise upkeep.Unknown
+        return history.contains(commit, main)
 
     return upkeep.beyond(place, objects, [head], read, is_reached)
 

@@ -21,6 +21,13 @@ def store(folder: Path, kind: str, content: bytes) -> str:
     return subprocess.run(asked, cwd=folder, input=content, capture_output=True, check=True).stdout.decode().strip()
 
 
+def hand_in(folder: Path, links: str) -> str:
+    """The workspace's branch leads to a new commit."""
+    head = store(folder, "commit", f"{links}\nauthor {ME}\ncommitter {ME}\n\nx\n".encode())
+    (folder / ".git" / sh(folder, "git", "symbolic-ref", "HEAD").strip()).write_text(f"{head}\n")
+    return head
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     sh(tmp_path, "git", "init", "-q", "-b", "main")
@@ -74,14 +81,32 @@ def test_a_tree_with_a_mode_of_its_own_does_not_come_in(world, begin, mode: str,
     blob = store(folder, "blob", b"x")
     tree = store(folder, "tree", f"{mode} a\0".encode() + bytes.fromhex(blob))
     parent = sh(folder, "git", "rev-parse", "HEAD").strip()
-    head = store(folder, "commit", f"tree {tree}\nparent {parent}\nauthor {ME}\ncommitter {ME}\n\nx\n".encode())
-    branch = sh(folder, "git", "symbolic-ref", "HEAD").strip()
-    (folder / ".git" / branch).write_text(f"{head}\n")
+    head = hand_in(folder, f"tree {tree}\nparent {parent}")
     if packed:
         names = "".join(f"{oid}\n" for oid in (blob, tree, head)).encode()
         asked = ["git", "pack-objects", "-q", ".git/objects/pack/pack"]
         subprocess.run(asked, cwd=folder, input=names, capture_output=True, check=True)
         sh(folder, "git", "prune-packed")
+    with pytest.raises(Tampered):
+        world.git.fetch_work(it, 1)
+
+
+@pytest.mark.parametrize("where", ["entry", "known entry", "folder", "tree", "parent"])
+def test_an_object_of_another_kind_than_named_does_not_come_in(world, begin, where: str) -> None:
+    main = world.git.main()
+    tag = store(world.root, "tag", f"object {main}\ntype commit\ntag v1\ntagger {ME}\n\nx\n".encode())
+    it = begin()
+    folder = Path(world.workspace_path(it))
+    blob = store(folder, "blob", b"x")
+    named = {
+        "entry": [("100644 a", tag)],
+        "known entry": [("100644 a", blob), ("40000 b", blob)],
+        "folder": [("40000 a", tag)],
+    }
+    rows = named.get(where, [("100644 a", blob)])
+    tree = store(folder, "tree", b"".join(f"{name}\0".encode() + bytes.fromhex(oid) for name, oid in rows))
+    more = f"\nparent {tag}" if where == "parent" else ""
+    hand_in(folder, f"tree {tag if where == 'tree' else tree}\nparent {main}{more}")
     with pytest.raises(Tampered):
         world.git.fetch_work(it, 1)
 

@@ -65,6 +65,30 @@ def test_a_bead_costs_four_git_programs(world: RealWorld, begin: Callable[..., B
     assert {ref.split("/")[-2] for ref, _ in world.git.archived()} == {"first", "b0", "b1", "b2"}
 
 
+@pytest.mark.parametrize("shape", ["one commit", "many commits"])
+def test_the_number_of_parents_does_not_count(
+    world: RealWorld, begin: Callable[..., Bead], started: list[str], shape: str
+) -> None:
+    base, tree = world.git.main(), world.sh("git", "rev-parse", "main^{tree}").strip()
+    ours = [base]
+    for number in range(50):
+        ours.append(sh(world.root, "git", "commit-tree", tree, "-p", ours[-1], "-m", f"{number}", env=ME).strip())
+    # a merge, so that the way from main to each of them is git's to find
+    main = sh(world.root, "git", "commit-tree", tree, "-p", ours[-1], "-p", base, "-m", "merge", env=ME).strip()
+    world.sh("git", "update-ref", "refs/heads/main", main)
+    it = begin()
+    folder = world.workspace_path(it)
+    head = ""
+    for parents in [ours[1:]] if shape == "one commit" else [[one] for one in ours[1:]]:
+        before = [head, *parents] if head else parents
+        named = [word for one in before for word in ("-p", one)]
+        head = sh(folder, "git", "commit-tree", tree, *named, "-m", "many", env=ME).strip()
+    sh(folder, "git", "reset", "-q", "--soft", head)
+    started.clear()
+    assert world.git.fetch_work(it, 1) == head
+    assert len(started) <= 12, names(started)
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "another file": lambda root: write(root, {"src/loose.py": "x\n"}),
     "a changed file": lambda root: write(root, {"src/app.py": "two = 2\n"}),
