@@ -32,6 +32,7 @@ PAUSE = 0.05
 FACTS, OUTPUT, ERRORS = "preview.json", "preview.out", "preview.err"
 LOCK = "previews"
 _KINDS = {"run": str, "pid": int, "born": str, "port": int, "at": float, "by": str, "apart": bool}
+_MAX_VALUES = {"pid": 2**31 - 1, "port": 65_535, "at": 2**37}
 
 
 @frozen
@@ -97,7 +98,8 @@ def _facts(paths: Paths, bead: str) -> dict[str, Any] | None:
     """None: none was started, or what an agent without a sandbox left there says nothing."""
     try:
         found = json.loads(read_tail(os.path.join(preview_folder(paths, bead), FACTS), 4096))
-        return {name: kind(found[name]) for name, kind in _KINDS.items()}
+        facts = {name: kind(found[name]) for name, kind in _KINDS.items()}
+        return facts if all(0 <= facts[name] <= largest for name, largest in _MAX_VALUES.items()) else None
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
 
@@ -106,7 +108,7 @@ def is_alive(paths: Paths, bead: str) -> bool:
     """Whether its run goes on; an ended one that this process started is collected."""
     if (facts := _facts(paths, bead)) is None:
         return False
-    if facts["pid"] <= 0:
+    if not facts["pid"]:
         return False
     with contextlib.suppress(OSError):
         os.waitpid(facts["pid"], os.WNOHANG)  # where this process started it
