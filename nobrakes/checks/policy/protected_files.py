@@ -29,6 +29,8 @@ LOCK_FILES = (
 """Files with installed versions of others' code."""
 
 DEEPEST = 4
+MAX_BASES = 64
+"""Folders in which a word of a command may stand for a file."""
 MAX_NAMED = 20_000
 MAX_LINKS = 40
 """Maximal paths followed along links, and links of each, as in the system."""
@@ -67,7 +69,7 @@ def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None =
     known = texts or {}
     found = {*_taken_up(checks, known), *(check.directory for check in checks)}
     for line, directory in _commands(setup, checks, known):
-        found.update(_command_paths(line, directory))
+        found.update(_command_paths(line, (directory,)))
     return frozenset(one for path in found for one in _on_the_way(path))
 
 
@@ -171,18 +173,18 @@ def _recipes(text: str, commands: Sequence[str]) -> Iterator[str]:
             yield line.strip().lstrip("@-+")
 
 
-def _command_paths(command: str, directory: str, depth: int = 0) -> Iterator[str]:
-    bases = [directory]  # a `cd` may hold for what comes after it, or not
+def _command_paths(command: str, bases: Sequence[str], depth: int = 0) -> Iterator[str]:
     words = _words(command)
     for place, word in enumerate(words):
         before = words[place - 1] if place else ""
         if before == "cd":
             yield from _below(bases, word)
-            bases += [posixpath.join(base, word) for base in tuple(bases[:8])]
+            # a `cd` may hold for what comes after it, or not; the last ones come first
+            new = (posixpath.join(base, word) for base in bases[: MAX_BASES // 2])
+            bases = tuple(dict.fromkeys((bases[0], *new, *bases)))[:MAX_BASES]
             continue
         if any(c.isspace() for c in word) and depth < DEEPEST:
-            for base in bases:
-                yield from _command_paths(word, base, depth + 1)
+            yield from _command_paths(word, bases, depth + 1)
             continue
         for text in _paths(word):
             yield from _below(bases, text)

@@ -7,6 +7,7 @@ import pytest
 
 from nobrakes.beads.model import Role
 from nobrakes.checks.contract import Check
+from nobrakes.checks.policy import protected_files
 from nobrakes.checks.policy.boundaries import Boundary, bends_runner, gate_changes, may_write, violations
 from nobrakes.checks.policy.protected_files import named
 from nobrakes.checks.worker.steps import with_agents
@@ -43,6 +44,19 @@ FILE, GONE = "100644", "000000"
 )
 def test_a_command_names_files(command: str, names: str) -> None:
     assert names in named("", [Check("x", command)]) and names in named(command, [])
+
+
+@pytest.mark.parametrize("folders", [["a"] * 500, [f"f{number}" for number in range(500)]], ids=["one", "many"])
+def test_many_changes_of_folder_name_no_more_than_a_few_files_each(folders: list[str]) -> None:
+    command = "; ".join(f"cd {folder}" for folder in folders)
+    within = f"{command}; sh -c '{command}; sh check.sh'"
+    assert len(list(protected_files._command_paths(within, ("",)))) < 64 * 3_100
+    assert {"check.sh", f"{folders[-1]}/check.sh"} <= named(within, [])
+
+
+def test_a_change_of_folder_may_hold_for_what_comes_after_it_or_not() -> None:
+    found = named("cd web; cd app; sh -c 'cd x y; sh check.sh'; cd ..; cd /", [])
+    assert {f"{folder}check.sh" for folder in ("", "web/", "app/", "web/app/", "x/", "web/x/", "web/app/x/")} <= found
 
 
 def test_a_command_names_files_from_its_directory() -> None:
