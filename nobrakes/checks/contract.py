@@ -154,6 +154,7 @@ class CheckResult:
     repeated: tuple["CheckResult", ...] = ()  # the runs before this one, which failed
     quarantined: tuple[str, ...] = ()  # what failed, and a person lets it
     decoy: str = ""  # "seen" or "unseen", and the test that was altered; empty: none was (checks.probes)
+    missed: tuple[str, ...] = ()  # the commits of the changes whose altered tests were unseen
 
 
 @dataclass(frozen=True)

@@ -245,11 +245,14 @@ def _reports(output: str, format_: str, test: str) -> int:
     return max(len(re.findall(pattern.replace("NAME", name), text, re.MULTILINE)) for pattern in patterns)
 
 
-def is_seen(told: str, format_: str, altered: Sequence[str], exempt: Sequence[str] = ()) -> bool:
-    """Whether at least one altered test failed, and no others but `exempt`."""
-    if not any(is_reported(told, format_, test) for test in altered):
-        return False
-    return not others(told, format_, altered, exempt)
+def unseen(told: str, format_: str, altered: Sequence[Sequence[str]], exempt: Sequence[str] = ()) -> list[int]:
+    """The groups without an altered test that failed; all of them if others than altered tests and `exempt` failed."""
+    has_others = others(told, format_, [test for group in altered for test in group], exempt)
+    return [
+        number
+        for number, group in enumerate(altered)
+        if has_others or not any(is_reported(told, format_, test) for test in group)
+    ]
 
 
 def others(told: str, format_: str, altered: Sequence[str], exempt: Sequence[str] = ()) -> list[str]:

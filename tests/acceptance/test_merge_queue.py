@@ -1,6 +1,7 @@
 """Several reviews at once, on real git: what lands was tested as it lands, and who is blamed is to blame."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,47 @@ def test_what_changes_a_test_that_was_there_shares_its_run_with_nobody(tmp_path:
         assert set(order[: place + 1]) in seen, "its run has what lies before it and nothing else"
         assert not place or set(order[:place]) in seen, "and that passed before"
     assert len(seen) <= {"code": 3, "test": 7}.get(changed, 5), "the others went together"
+
+
+HONEST = "def price(amount, percent):\\n    return amount - amount * percent // 100\\n"
+EQUAL = (
+    "class Any(int):\\n    def __eq__(self, other):\\n        return True\\n    __hash__ = int.__hash__\\n\\n\\n"
+    "def price(amount, percent):\\n    return Any()\\n"
+)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_of_a_batch_each_beads_own_altered_test_has_to_fail(tmp_path: Path, place: int) -> None:
+    project = Scripted(tmp_path, doers=4, more="[review]\nvalidators = 1\n")
+    held = f"touch {project.flag('held')}; until [ -e {project.flag('go')} ]; do sleep 0.05; done"
+    run = f"PYTHONPATH=. {sys.executable} -B -m pytest -q -p no:cacheprovider tests"
+    project.configure(CHECK, f'command = "! ls src 2>/dev/null | grep -q fir[s]t || {{ {held}; }}; {run}"')
+    (project.folder / "shop").mkdir()
+    (project.folder / "shop" / "__init__.py").touch()
+    (project.folder / "tests" / "test_old.py").write_text("def test_old():\n    assert 1 + 1 == 2\n")
+    project.git("add", "-A")
+    project.git("commit", "-qm", "A shop")
+    beads = ["x", "y"]
+    beads.insert(place, "evil")
+    before = "held"
+    for bead in beads:
+        tests = f"from shop.price_{bead} import price\\n\\n\\ndef test_ten_{bead}():\\n    assert price(100, 10) == 90\\n\\n\\ndef test_half_{bead}():\\n    assert price(50, 50) == 25\\n"
+        work = f"until [ -e {project.flag(before)} ]; do sleep 0.05; done; printf '{EQUAL if bead == 'evil' else HONEST}' >shop/price_{bead}.py; touch {project.flag(bead)}.done"
+        project.does(
+            bead,
+            f"if [ $NOBRAKES_ROLE = test_writer ]; then printf '{tests}' >tests/test_{bead}.py; else {work}; fi; commit {bead}",
+        )
+        before = f"{bead}.done"
+        project.add(bead, needs_tests=True)
+    project.does("first", f"until [ -e {project.flag('doers')} ]; do sleep 0.05; done; work")
+    project.add("first")
+    with project.running() as going:
+        until(lambda: [project.status(bead) for bead in beads] == ["doing"] * 3)
+        project.flag("doers").touch()
+        until(lambda: len(beads_of(project, "work_submitted")) == 4)
+        project.flag("go").touch()
+        assert going.wait(120) == 40
+    assert sorted(project.landed().values()) == ["first", "x", "y"]
+    (asked,) = project.open()
+    assert asked["type"] == "checks_changed" and "test_evil.py" in asked["detail"]
+    assert "shop/price_evil.py" in asked["evidence"]["difference"]

@@ -8,8 +8,8 @@
 
 Mutation probes: which files of a validation may be altered after its checks passed, and the results.
 
-1. The bead's own tests come first, as they were seen red; else any that the check runs. A separate step draws tests and
-   changes (host.runs.probing).
+1. The bead's own tests come first, as they were seen red; else any that the check runs. Of a batch each change has its
+   own, and of each at least one has to be seen. A separate step draws tests and changes (host.runs.probing).
 2. That step repeats the command in the same checkout, after all checks, once for each check of a bead: its result also
    counts for later reviews of the same change under the same contract.
 3. Result files are read before they are overwritten; an altered test must be reported in them too.
@@ -25,8 +25,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import groupby
-from typing import Any, TypeVar
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple, TypeVar
 
 from ...agents.known import steering
 from ...beads.model import Bead, Role, Run
@@ -56,7 +56,7 @@ from ..contract import (
 )
 from ..policy.boundaries import SPRINT_DOCUMENTS, Boundary, is_in_sprint
 from ..policy.ownership import CONTRACT
-from ..probes import LARGEST, endings, is_seen, likely, mutation_probes, named
+from ..probes import LARGEST, endings, likely, mutation_probes, named, unseen
 from ..runners import count_tests, failing_tests
 
 OUTPUT_TAIL = 2_000_000
@@ -344,11 +344,19 @@ UNSEEN = "unseen"
 
 NOTHING: Mapping[str, str] = {}
 
-Plan = Mapping[str, Sequence[str]]
-"""Check to the test files that may be altered for it."""
+
+class Group(NamedTuple):
+    """Test files of which some are altered, and the changes that these speak for: pairs of commit and digest."""
+
+    changes: tuple[tuple[str, str], ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+Plan = Mapping[str, Sequence[Group]]
+"""Check to what may be altered for it."""
 
 Planned = tuple[Plan, str]
-"""A run's plan, and the digest of the validated change; empty: nothing is recorded."""
+"""A run's plan, and the digest of the last change; empty: nothing is recorded."""
 NO_PLAN: Planned = ({}, "")
 
 
@@ -362,38 +370,63 @@ class MutationProbes:
     def recorded(self, change: str, contract: str) -> Mapping[str, str]:
         return (self.ports.store.validation(change, _RECORD + contract) or {}) if change else {}
 
-    def record(self, change: str, contract: str, results: Sequence[CheckResult]) -> None:
-        known = self.recorded(change, contract)
-        found = {**known, **{one.name: one.decoy for one in results if one.decoy.startswith(NOTICED)}}
-        if change and found != known:
-            self.ports.store.save_validation(change, _RECORD + contract, found)
+    def record(self, plan: Plan, contract: str, results: Sequence[CheckResult]) -> None:
+        """Remember the changes whose altered tests were seen."""
+        for one in results:
+            was_seen = one.decoy.startswith(NOTICED)
+            for commit, change in (pair for group in plan.get(one.name, ()) for pair in group.changes):
+                if change and (was_seen or (one.missed and commit not in one.missed)):
+                    told = {one.name: one.decoy if was_seen else f"{NOTICED} a test"}
+                    found = {**self.recorded(change, contract), **told}
+                    self.ports.store.save_validation(change, _RECORD + contract, found)
 
-    def plan(self, commit: str, checks: Sequence[Check], base: str = "", contract: str = "") -> Planned:
-        """The probes of a run, and the digest of the commit's change on `base`. What was seen under the `contract` is
-        not repeated. For main nothing is recorded."""
+    def plan(self, commit: str, checks: Sequence[Check], below: Sequence[str] = (), contract: str = "") -> Planned:
+        """The probes of a run, and the digest of the commit's change. `below`: what it stands on, down to main: each of
+        these is a change of its own. What was seen under the `contract` is not repeated. For main nothing is recorded.
+        """
         tests = [check for check in checks if check.kind == "test" and check.read_as != "exit"]
         if not tests or not self.ports.config().review.mutation_probes:
             return NO_PLAN
         git = self.ports.git
         try:
             main = git.main()
-            change = git.content(base, commit) if base and commit not in (base, main) else ""
-            known = self.recorded(change, contract)
-            own = [one.path for one in git.changes(main, commit) if one.after != ABSENT and likely(one.path)]
-            left = (check for check in tests if check.name not in known)
-            return {check.name: found for check in left if (found := self._for(check, commit, own))}, change
+            places = list(below if commit in below[:1] else [commit, *below])
+            is_recorded = len(places) > 1 and commit != main
+            changes: list[tuple[str, str]] = []
+            owner: dict[str, str] = {}
+            for base, head in pairwise(reversed(places if is_recorded else [commit, main])):
+                owner |= {one.path: head for one in git.changes(base, head) if one.after != ABSENT}
+                changes.append((head, git.content(base, head) if is_recorded else ""))
+            known = {change: self.recorded(change, contract) for _, change in changes}
+            found = {}
+            for check in tests:
+                left = [one for one in changes if check.name not in known[one[1]]]
+                if groups := self._for(check, commit, left, owner) if left else ():
+                    found[check.name] = groups
+            return found, changes[-1][1]
         except (GitFailed, NoMain):
             return NO_PLAN  # the run itself says what is wrong with the repository
 
-    def _for(self, check: Check, commit: str, own: Sequence[str]) -> list[str]:
+    def _for(
+        self, check: Check, commit: str, changes: Sequence[tuple[str, str]], owner: Mapping[str, str]
+    ) -> list[Group]:
+        """A group for each change with tests of its own, and one for the others. A file is the last one's."""
         below, ends = (f"{check.directory.strip('/')}/" if check.directory else ""), endings(check)
         every = (path for path in sorted(self.ports.git.paths(commit)) if path.startswith(below))
         run = named(check.command, check.directory, [path for path in every if path.endswith(ends) and likely(path)])
-        return self._drawn(commit, [path for path in own if path in run]) or self._drawn(commit, run)
+        drawn = [(one, self._drawn(commit, [path for path in run if owner.get(path) == one[0]])) for one in changes]
+        groups = [Group((one,), paths) for one, paths in drawn if paths]
+        rest = tuple(one for one, paths in drawn if not paths)
+        used = {path for group in groups for path in group.paths}
+        if not rest:
+            return groups
+        if paths := self._drawn(commit, [path for path in run if path not in used]):
+            return [*groups, Group(rest, paths)]
+        return [Group((*group.changes, *rest), group.paths) for group in groups]
 
-    def _drawn(self, commit: str, paths: Sequence[str]) -> list[str]:
+    def _drawn(self, commit: str, paths: Sequence[str]) -> tuple[str, ...]:
         looked_at = self._dice.sample(paths, min(len(paths), MAX_SAMPLED))
-        return [path for path in looked_at if self._can_be_altered(commit, path)][:POOL]
+        return tuple([path for path in looked_at if self._can_be_altered(commit, path)][:POOL])
 
     def _can_be_altered(self, commit: str, path: str) -> bool:
         content = self.ports.git.read(commit, path)
@@ -420,22 +453,29 @@ class MutationProbes:
         folder: str,
         recorded: Mapping[str, str] = NOTHING,
         exempt: Sequence[str] = (),
+        groups: Sequence[Group] = (),
     ) -> CheckResult:
-        """A passed check's result with its probe's. `top`, `folder`: see Ends. `exempt`: may fail (review.queue)."""
+        """A passed check's result with its probe's. `top`, `folder`: see Ends. `exempt`: may fail (review.queue).
+        `groups`: as planned."""
         end = next((end for end in ending.steps if end.name == step_name(check)), None)
         if result.outcome is not CheckOutcome.PASS:
             return result
         if end is None or not end.started:
-            return replace(result, decoy=recorded.get(check.name, ""))
+            return replace(result, decoy="" if groups else recorded.get(check.name, ""))
         kept = self.ports.processes.output(os.path.join(folder, end.name + PLAN), OUTPUT_TAIL)
-        altered = [(str(path), str(test)) for path, test in json.loads(kept)] if kept else []
-        if kept and not altered:
+        rows = json.loads(kept) if kept else []
+        if kept and not rows:
             return result
-        told = ", ".join(f"{path}::{test}" for path, test in altered) or "a test"
-        tests = [test for _, test in altered]
-        said = self._said(check, end, top, folder) if tests else ""
-        if not tests or not _safely(lambda: is_seen(said, check.read_as, tests, exempt), False)[0]:
-            return replace(result, decoy=f"{UNSEEN} {told}")
+        altered: list[list[tuple[str, str]]] = [[] for _ in groups or (Group(),)]
+        for path, test, *number in rows:  # an earlier version numbered no groups
+            altered[number[0] if number else 0].append((str(path), str(test)))
+        tests, every = [[test for _, test in group] for group in altered], list(range(len(altered)))
+        said = self._said(check, end, top, folder) if rows else ""
+        missed = _safely(lambda: unseen(said, check.read_as, tests, exempt), every)[0] if rows else every
+        told = ", ".join(f"{path}::{test}" for at in missed or every for path, test in altered[at]) or "a test"
+        if missed:
+            commits = (commit for at in missed for group in groups[at : at + 1] for commit, _ in group.changes)
+            return replace(result, decoy=f"{UNSEEN} {told}", missed=tuple(filter(None, dict.fromkeys(commits))))
         reason = f"{result.reason}; an altered test was reported in {end.seconds:.1f} s more"
         return replace(result, decoy=f"{NOTICED} {told}", reason=reason)
 
@@ -451,9 +491,12 @@ def probes_of(recorded: Mapping[str, Any] | None) -> dict[str, str]:
     return {str(row["name"]): str(row["decoy"]) for row in (recorded or {}).get("results", ()) if row.get("decoy")}
 
 
-def unnoticed(recorded: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    told = ((check, said.partition(" ")) for check, said in probes_of(recorded).items())
-    return [(check, test) for check, (word, _, test) in told if word == UNSEEN]
+def unnoticed(recorded: Mapping[str, Any] | None) -> list[tuple[str, str, frozenset[str]]]:
+    """(check, altered tests, the changes that these speak for) of each probe that was not seen."""
+    rows = ((row, str(row.get("decoy", "")).partition(" ")) for row in (recorded or {}).get("results", ()))
+    return [
+        (str(row["name"]), test, frozenset(row.get("missed", ()))) for row, (word, _, test) in rows if word == UNSEEN
+    ]
 
 
 def step_name(check: Check) -> str:
@@ -461,7 +504,7 @@ def step_name(check: Check) -> str:
 
 
 def _step(
-    check: Check, paths: Sequence[str], commit: str, repository: str, folder: str, wrap: Callable[[Argv], Argv]
+    check: Check, groups: Sequence[Group], commit: str, repository: str, folder: str, wrap: Callable[[Argv], Argv]
 ) -> Step:
     passed = tuple(run_name(check, again) for again in range(check.retry + 1))
     words = {
@@ -469,7 +512,7 @@ def _step(
         "name": step_name(check),
         "repository": repository,
         "commit": commit,
-        "paths": paths,
+        "groups": [group.paths for group in groups],
         "put": wrap(PUT),
         "run": wrap(run_argv(check)),
         "report": (check.directory, check.report, *passed) if check.report else (),
@@ -483,11 +526,17 @@ def timed(checks: Sequence[Check], plan: Plan) -> tuple[CheckStep, ...]:
 
 
 def as_text(planned: Planned) -> str:
-    return json.dumps([sorted(planned[0]), planned[1]])
+    """Without the files."""
+    checks = {name: [group.changes for group in groups] for name, groups in planned[0].items()}
+    return json.dumps({"checks": checks, "change": planned[1]})
 
 
 def parse_planned(text: str) -> Planned:
-    """Older texts are a list of checks alone."""
+    """Older texts are a list of checks alone, or of those and the change."""
     kept = json.loads(text or "[]")
-    checks, change = kept if kept and isinstance(kept[0], list) else (kept, "")
-    return dict.fromkeys(checks, ()), change
+    if isinstance(kept, dict):
+        checks = kept["checks"].items()
+        plan = {name: tuple(Group(tuple(map(tuple, changes))) for changes in groups) for name, groups in checks}
+        return plan, str(kept["change"])
+    names, change = kept if kept and isinstance(kept[0], list) else (kept, "")
+    return dict.fromkeys(names, (Group((("", change),) if change else ()),)), change

@@ -202,10 +202,10 @@ class Validation:
         laid_over: Mapping[str, str] = NOTHING,
         carried: Sequence[Mapping[str, Any]] = (),
         brings: str = "",
-        base: str = "",
+        below: Sequence[str] = (),
     ) -> Run:
         """Plan and start the run, with these files over the checkout; repeatable. `carried`: valid results (rows of
-        `as_json`) whose checks do not run. `base`: what the commit builds on."""
+        `as_json`) whose checks do not run. `below`: what the commit stands on, down to main."""
         ports = self.ports
         name = run_id(attempt, kind, serial)
         # one that a crash cut off is taken up as it was begun
@@ -215,7 +215,7 @@ class Validation:
         if known is not None:
             carried = self.carried(name)
         elif kind is RunKind.VALIDATION:
-            probes = self.probes.plan(commit, _run(contract, carried), base, contract.key)
+            probes = self.probes.plan(commit, _run(contract, carried), below, contract.key)
         checks = contract.checks
         now = ports.store.now()
         steps = run_steps.seconds_of(checks), *(step.seconds for step in run_steps.timed(checks, probes[0])), 1800.0
@@ -331,7 +331,7 @@ class Validation:
         if not stand:
             self.durations.note(run, ending)
         top = os.path.join(ports.paths.scratch, run.id)
-        change = self.planned(run.id)[1]
+        plan, change = self.planned(run.id)
         recorded = self.probes.recorded(change, contract.key)
         ends = run_steps.Ends(ports.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
         results = [
@@ -344,10 +344,11 @@ class Validation:
                 folder,
                 recorded,
                 [test for name, test in contract.quarantined if name == check.name],
+                plan.get(check.name, ()),
             )
             for check in contract.checks
         ]
-        self.probes.record(change, contract.key, results)
+        self.probes.record(plan, contract.key, results)
         self.scratch.drop(run.id)
         return results
 
@@ -374,7 +375,9 @@ def result_of(row: Mapping[str, Any]) -> CheckResult:
     outcome, reason, seconds = CheckOutcome(row["outcome"]), str(row["reason"]), float(row["seconds"])
     decoy = str(row.get("decoy", ""))
     name = str(row["name"])
-    return CheckResult(name, outcome, reason, row["code"], seconds, counts, quarantined=forgiven, decoy=decoy)
+    missed = tuple(row.get("missed", ()))
+    code = row["code"]
+    return CheckResult(name, outcome, reason, code, seconds, counts, quarantined=forgiven, decoy=decoy, missed=missed)
 
 
 def as_json(results: Sequence[CheckResult]) -> list[dict[str, Any]]:

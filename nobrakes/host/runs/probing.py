@@ -7,12 +7,13 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...checks.probes import MutationProbe, mutation_probes
@@ -55,7 +56,7 @@ def run(command: str, folder: str, seconds: float, environment: Mapping[str, str
 PLAN = ".plan"
 
 MAX_PROBES = 2
-"""Maximal altered tests, each in its own file."""
+"""Maximal altered tests of a group, each in its own file."""
 
 _WRITE = """import json, os, sys
 for path, text, mode, modified in json.load(sys.stdin):
@@ -71,32 +72,43 @@ PUT = (sys.executable, "-I", "-S", "-c", _WRITE)
 """Writes files given as JSON, at the top of the checkout, without programs of the machine."""
 
 
-def draw(texts: Mapping[str, str], dice: random.Random) -> list[MutationProbe]:
-    """The tests to alter, preferably by their expected value."""
+def draw(texts: Mapping[str, str], dice: random.Random, taken: Collection[str] = ()) -> list[MutationProbe]:
+    """The tests to alter, preferably by their expected value. `taken`: names from which theirs can be told apart."""
     found: list[MutationProbe] = []
     for path in dice.sample(sorted(texts), len(texts)):
-        some = mutation_probes(path, texts[path], dice)
+        some = [one for one in mutation_probes(path, texts[path], dice) if not _is_like(one.test, taken)]
         best = [one for one in some if one.by_value] or some
         found += [dice.choice(best)] if best else []
     return sorted(found, key=lambda one: not one.by_value)[:MAX_PROBES]
 
 
+def _is_like(name: str, names: Collection[str]) -> bool:
+    pairs = ((one, other) for known in names for one, other in ((name, known), (known, name)))
+    return any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", other) for one, other in pairs)
+
+
 def main(words: str) -> int:
-    """Perform the JSON: `folder`, `name` of the step, `repository`, `commit`, `paths`, `put`, `run`, `report`."""
+    """Perform the JSON: `folder`, `name` of the step, `repository`, `commit`, `put`, `run`, `report`, and `groups`:
+    tests of each of these lists of paths are altered (an earlier version wrote one, `paths`)."""
     given: dict[str, Any] = json.loads(words)
     if given["report"]:
         wrapper.main(given["folder"], *given["report"])
-    texts = {path: text for path in given["paths"] if (text := _text(given, path)) is not None}
+    groups: list[list[str]] = given["groups"] if "groups" in given else [given["paths"]]
+    texts = {path: text for group in groups for path in group if (text := _text(given, path)) is not None}
     dice = random.SystemRandom()
-    altered = draw(texts, dice)
+    altered: list[MutationProbe] = []
+    rows: list[tuple[str, str, int]] = []
+    for number, group in enumerate(groups):
+        drawn = draw({path: texts[path] for path in group if path in texts}, dice, {one.test for one in altered})
+        altered += drawn
+        rows += [(one.path, one.test, number) for one in drawn]
     code = 0
     if altered:
         now = int(time.time()) + 1
         changed = texts | {one.path: one.text for one in altered}
         code = _put(given["put"], changed, now, dice) or subprocess.run(given["run"], check=False).returncode
         _put(given["put"], texts, now + 1, dice)
-    plan = json.dumps([[one.path, one.test] for one in altered])
-    write_atomic(os.path.join(given["folder"], given["name"] + PLAN), plan.encode())
+    write_atomic(os.path.join(given["folder"], given["name"] + PLAN), json.dumps(rows).encode())
     return code if code >= 0 else 128 - code
 
 

@@ -191,8 +191,13 @@ class ReviewSteps:
             return self.verdicts.to_validate(context, journal, journal.build.candidate)
         if place == move.blame or (place == 1 and 0 in move.validate):
             return self._blamed(context, journal, self.queue.less(entries, place - 1))
-        if bent := self._bent(context, entries, place - 1):
+        bent = self._bent(context, entries, place - 1)
+        if bent and any(self._bent(context, entries, before) for before in range(place - 1)):
+            return Report(Fact.NOT_YET)  # who is below it is asked first, and it is tried without that
+        if bent:
             return questioned(self.gates.question_of_runner(journal, bent))
+        if self.queue.altered.is_unjudged(entries, place - 1) and place <= move.publish:
+            return Report(Fact.UNCOUNTED)
         is_in_batch = place <= move.publish and not context.limits.queue.every_commit_green
         if place != 1 and is_in_batch and self.readings.is_missing(entries[place - 1]):
             return Report(Fact.TO_READ)
@@ -227,13 +232,13 @@ class ReviewSteps:
 
     def _is_held_back(self, context: ReviewContext, entries: Sequence[Entry], place: int) -> bool:
         """Whether a person or reviewer has to see this candidate first."""
-        if self.readings.is_missing(entries[place]):
+        if self.readings.is_missing(entries[place]) or self.queue.altered.is_unjudged(entries, place):
             return True
         return bool(self._bent(context, entries, place)) or self.approvals.is_missing(context.board, entries[place])
 
     def _bent(self, context: ReviewContext, entries: Sequence[Entry], place: int) -> str:
         """The altered test that the runner did not report, unless accepted; "": none."""
-        bent = self.queue.bent(entries, place)
+        bent = self.queue.altered.bent(entries, place)
         entry = entries[place]
         return "" if bent and self.gates.is_accepted(entry.bead, entry.journal.change.head) else bent
 

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from ...beads.model import Attempt, Bead, Role, Run, RunKind, bead_owner
 from ...checks.contract import CheckOutcome, CheckResult, Verdict, overall
-from ...checks.worker.steps import NOTICED, probes_of, unnoticed
+from ...checks.worker.steps import NOTICED, UNSEEN, probes_of, unnoticed
 from ...checks.worker.validation import Validation, as_json, counts_of, proves_less
 from ...daemon.model import Board, Limits
 from ...events.kinds import Event, Kind
@@ -59,12 +59,63 @@ class QueueSnapshot:
     attempts: dict[int, Attempt]
 
 
+class AlteredTests:
+    """What the altered tests of the queue's candidates say (checks.probes)."""
+
+    def __init__(self, ports: Ports, validation: Validation, is_green: Callable[[Entry], bool]) -> None:
+        self.ports = ports
+        self.validation = validation
+        self._is_green = is_green
+
+    def is_clear(self, entries: Sequence[Entry], place: int) -> bool:
+        """Whether the altered tests of all changes below this one were seen, or what lies below it passed alone. Where
+        main does not report such tests either, nothing is asked of them."""
+        build = entries[place].journal.build
+        missed = unnoticed(self.validation.recorded(build.tree)) if place else []
+        hidden = [check for check, _, changes in missed if changes - {build.candidate}]
+        main = self._probes(entries, place)[0] if hidden else {}
+        if all(main.get(check, "").startswith(UNSEEN) for check in hidden):
+            return True
+        return self._is_green(entries[place - 1]) and self.is_clear(entries, place - 1)
+
+    def _probes(self, entries: Sequence[Entry], place: int) -> list[dict[str, str]]:
+        """The results of the mutation probes of main, and of what the candidate stands on."""
+        with about(self.ports, bead_owner(entries[place].bead)):
+            trees = [self.ports.git.tree(entries[at].journal.build.base) for at in (0, place)]
+        return [probes_of(self.validation.recorded(tree)) for tree in trees]
+
+    def bent(self, entries: Sequence[Entry], place: int) -> str:
+        """The altered test that the candidate's runner did not report, unlike its base's; "": none. Of what others
+        below it missed they are asked, unless it was seen there."""
+        build = entries[place].journal.build
+        missed = unnoticed(self.validation.recorded(build.tree))
+        if not missed or not self.is_clear(entries, place):
+            return ""
+        main, base = self._probes(entries, place)
+        reports = {check for found in (main, base) for check, told in found.items() if told.startswith(NOTICED)}
+        own = {
+            check
+            for check, _, changes in missed
+            if not place or not changes or build.candidate in changes or base.get(check, "").startswith(NOTICED)
+        }
+        return next((test for check, test, _ in missed if check in reports & own), "")
+
+    def is_unjudged(self, entries: Sequence[Entry], place: int) -> bool:
+        """Whether an altered test was not reported, and nobody knows of the candidate's base or main."""
+        build, runs = entries[place].journal.build, entries[place].journal.runs
+        missed = unnoticed(self.validation.recorded(build.tree)) if place and runs.counted != build.base else []
+        return bool(missed) and any(
+            not any(check in found for found in self._probes(entries, place)) for check, _, _ in missed
+        )
+
+
 class MergeQueue:
     """What the open reviews know of each other."""
 
     def __init__(self, ports: Ports, validation: Validation) -> None:
         self.ports = ports
         self.validation = validation
+        self.altered = AlteredTests(ports, validation, self._is_green)
         self._board: Board | None = None
         self._seen: QueueSnapshot | None = None
         self._move: Move | None = None
@@ -165,7 +216,9 @@ class MergeQueue:
         if entry.journal.runs.validating == entry.journal.build.candidate and entry.attempt in seen.busy:
             return Verdict.RUNNING
         if self._is_green(entry):
-            return Verdict.CONFIRMED if self.less(seen.entries, place) else Verdict.GREEN
+            if self.less(seen.entries, place):
+                return Verdict.CONFIRMED
+            return Verdict.GREEN if self.altered.is_clear(seen.entries, place) else Verdict.RED
         return red(entry.journal.runs.red) if entry.journal.runs.red else Verdict.UNKNOWN
 
     def _is_green(self, entry: Entry) -> bool:
@@ -201,18 +254,6 @@ class MergeQueue:
         if before is not None and unnoticed(mine):  # whether main's runner reports probes has to be known
             return not probes_of(before)
         return counts_of(mine) is not None and before is None
-
-    def bent(self, entries: Sequence[Entry], place: int) -> str:
-        """The altered test that the candidate's runner did not report, unlike its base's; "": none."""
-        journal, recorded = entries[place].journal, self.validation.recorded
-        missed = unnoticed(recorded(journal.build.tree))
-        if not missed:
-            return ""
-        bases = dict.fromkeys((entries[0].journal.build.base, journal.build.base))
-        with about(self.ports, bead_owner(entries[place].bead)):
-            known = [probes_of(recorded(self.ports.git.tree(base))).items() for base in bases]
-        reports = {check for found in known for check, told in found if told.startswith(NOTICED)}
-        return next((test for check, test in missed if check in reports), "")
 
     def proof(self, journal: Journal, commit: str) -> str:
         key = journal.build.contract if journal.build.candidate else self.validation.contract(journal.change.brings)
@@ -270,6 +311,17 @@ class MergeQueue:
         self.ports.store.set_setting(PACE, pace.as_text())
         if (seen := self._seen) is not None:
             self._seen, self._move = self._snapshot(seen.main, seen.attempts, seen.busy, pace), None
+
+
+def below(ports: Ports, journal: Journal) -> list[str]:
+    """What a candidate stands on: its base, which another one may have made, down to main."""
+    found, main = [journal.build.base], ports.git.main()
+    if found[0] != main:
+        builds = [Journal.of(one.data).build for one in ports.store.reviewing()]
+        bases = {build.candidate: build.base for build in builds}
+        while found[-1] != main and (base := bases.get(found[-1], "")) and base not in found:
+            found.append(base)
+    return found
 
 
 def pace_now(ports: Ports, board: Board) -> Pace:

@@ -34,7 +34,7 @@ from ..queue import Entry
 from . import chain
 from .chain import AttemptEnd, Evidence, Report, blamed, unsure
 from .culprits import Lost, question
-from .merge_queue import Beside, Flaky, MergeQueue, ReviewContext
+from .merge_queue import Beside, Flaky, MergeQueue, ReviewContext, below
 
 PINS = "pushed"
 
@@ -227,8 +227,9 @@ class Verdicts:
         runs = journal.runs
         commit, brings = runs.validating, journal.change.brings
         carried = runs.carried if runs.carried_for == f"{commit} {self.validation.contract(brings)}" else ()
+        stands_on = below(self.ports, journal)
         self.validation.start(
-            attempt, commit, RunKind.VALIDATION, runs.serial, carried=carried, brings=brings, base=journal.build.base
+            attempt, commit, RunKind.VALIDATION, runs.serial, carried=carried, brings=brings, below=stands_on
         )
 
     def restart(self, attempt: Attempt) -> None:

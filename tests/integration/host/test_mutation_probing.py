@@ -45,7 +45,7 @@ def test_what_it_runs_sees_altered_tests_and_nothing_that_tells_which(tmp_path: 
         rows = (out / f"test_{name}.py").read_text().splitlines()
         differing = [place for place, row in enumerate(rows) if row != TEXT.splitlines()[place]]
         names = [rows[place - 1].split()[1].removesuffix("():") for place in differing]
-        assert names == [test for path, test in altered if path == f"tests/test_{name}.py"]
+        assert names == [test for path, test, _ in altered if path == f"tests/test_{name}.py"]
         assert (checkout / "tests" / f"test_{name}.py").read_text() == TEXT, "and it is as it was committed again"
     said = (out / "seen").read_text() + (out / "told").read_text()
     assert PLAN not in (out / "seen").read_text() and not any(name in said for name in NAMES)
@@ -68,6 +68,23 @@ def test_tests_whose_value_is_altered_come_first() -> None:
     texts = {"test_a.py": "def test_a():\n    f()\n", "test_b.py": TEXT, "test_c.py": TEXT}
     drawn = {one.test for seed in range(40) for one in draw(texts, random.Random(seed))}
     assert "test_a" not in drawn and len(drawn) > 5
+
+
+def test_of_each_group_tests_are_altered_that_can_be_told_apart(tmp_path: Path) -> None:
+    groups = [["tests/test_a.py"], ["tests/test_b.py", "tests/test_c.py"], ["tests/gone.py"]]
+    _, folder = run(tmp_path, ["true"], groups=groups)
+    rows = json.loads((folder / f"test@probe{PLAN}").read_text())
+    assert [(path in groups[number], number) for path, _, number in rows] == [(True, 0), (True, 1), (True, 1)]
+    assert rows[0][1] not in (rows[1][1], rows[2][1])
+
+
+def test_a_name_that_another_group_has_is_not_drawn() -> None:
+    one = "def test_{}():\n    assert f() == 1\n"
+    for taken, other in (("test_a", "test_ab"), ("adds", "adds-two"), ("adds two", "adds")):
+        texts = {"a.test.js": f"it('{taken}', () => {{\n}})\n", "test_b.py": one.format("b")}
+        assert {found.test for found in draw(texts, random.Random(1), {other})} == {"test_b"} | (
+            {taken} if other == "test_ab" else set()
+        )
 
 
 @pytest.mark.parametrize("count", [1, 3])

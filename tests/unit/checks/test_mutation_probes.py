@@ -14,13 +14,13 @@ from nobrakes.checks.probes import (
     MutationProbe,
     endings,
     is_reported,
-    is_seen,
     likely,
     mutation_probes,
     named,
     near_number,
     near_text,
     others,
+    unseen,
 )
 
 
@@ -334,7 +334,20 @@ def test_what_does_not_plainly_run_is_left_alone(path: str, text: str) -> None:
     ],
 )
 def test_seen_is_the_altered_test_alone(format_: str, output: str, seen: bool) -> None:
-    assert is_seen(output, format_, ["test_x"], ["t/test_a.py::test_flaky"]) is seen
+    assert (unseen(output, format_, [["test_x"]], ["t/test_a.py::test_flaky"]) == []) is seen
+
+
+def test_of_each_group_one_altered_test_has_to_fail() -> None:
+    said = "FAILED t/test_a.py::test_x - no\n1 failed, 3 passed in 0.1s"
+    groups = [["test_x", "test_y"], ["test_z"]]
+    assert unseen(said, "pytest", groups) == [1], "somebody else's test speaks for nobody"
+    assert (
+        unseen(
+            said.replace("test_x - no", "test_z\nFAILED t/test_a.py::test_y").replace("1 f", "2 f"), "pytest", groups
+        )
+        == []
+    )
+    assert unseen(said.replace("1 f", "FAILED t/test_a.py::test_o\n2 f"), "pytest", groups) == [0, 1], "others failed"
 
 
 def test_where_a_report_names_nothing_its_number_tells_of_others() -> None:
@@ -421,7 +434,7 @@ def test_the_real_runner_reports_each_probe(tmp_path: Path, runner: list[str]) -
     for one in found:
         (tmp_path / "test_it.py").write_text(one.text)
         done = subprocess.run([sys.executable, "-B", *runner], cwd=tmp_path, capture_output=True, text=True)
-        assert is_seen(done.stdout + done.stderr, runner[1], [one.test]), done.stdout + done.stderr
+        assert unseen(done.stdout + done.stderr, runner[1], [[one.test]]) == [], done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
