@@ -330,7 +330,7 @@ class Claude(output.EventCli[Read]):
         own = a.settings.claude
         argv = [own.executable, "-p", "--output-format", "stream-json", "--verbose"]
         if own.model:
-            argv += ["--model", own.model]
+            argv += [f"--model={own.model}"]
         argv += ["--resume" if a.resume else "--session-id", a.session]
         argv += ["--settings", json.dumps(settings(a), ensure_ascii=True)]
         argv += ["--setting-sources", "", "--strict-mcp-config", "--mcp-config", json.dumps(mcp_servers(a))]

@@ -243,7 +243,7 @@ class Codex(output.EventCli[Read]):
         argv += [] if a.permitted is not None else ["--dangerously-bypass-approvals-and-sandbox"]
         argv += ["--dangerously-bypass-hook-trust"]
         if own.model:
-            argv += ["--model", own.model]
+            argv += [f"--model={own.model}"]
         if a.resume:
             argv += ["resume", a.session]
         argv += ["--", a.prompt] if a.stdin is None else ["-"]

@@ -242,7 +242,7 @@ class Gemini(output.EventCli[Read]):
         argv += ["--approval-mode", "yolo" if a.permitted is None else "auto_edit"]
         argv += ["--allowed-mcp-server-names", server_name(a)]
         if own.model:
-            argv += ["--model", own.model]
+            argv += [f"--model={own.model}"]
         argv += ["--resume" if a.resume else "--session-id", a.session]
         if a.stdin is None:
             argv += [f"--prompt={a.prompt}"]

@@ -634,17 +634,16 @@ class CheckSettings(Section):
         return copied(Check, self, timeout=self.timeout_minutes * 60, cached=self.cache != "never", tools=tools)
 
 
-# Pages may set numbers, choices, and these texts: nothing runs them, and they name no file or address. A stolen login
-# must not become a command, open the sandbox, or send keys elsewhere. Patterns of keys.
+# Pages may set numbers, choices, and these texts: nothing runs them, and they name no file, address, remote or key. A
+# stolen login must not become a command, open the sandbox, or send keys or work elsewhere. Patterns of keys.
 PAGE_TEXTS = (
-    "main", "names", "boundaries.tests", "boundaries.gates", "review.remote", "review.remote_branch",
-    "review.code_host_repository", "review.features*", "review.pull_labels", "review.pull_reviewers",
-    "review.code_review_agents", "agents.test_writer", "agents.doer", "agents.shaper", "agents.by_type*",
-    "agents.models*", "agents.ask_first", "agents.*.model", "forge.reviewers", "git.branch_pattern", "git.committer",
-    "notify.quiet_hours", "notify.channels.*.kinds",
+    "main", "names", "boundaries.tests", "boundaries.gates", "review.remote_branch", "review.features*",
+    "review.pull_labels", "review.pull_reviewers", "review.code_review_agents", "agents.test_writer", "agents.doer",
+    "agents.shaper", "agents.by_type*", "agents.models*", "agents.ask_first", "agents.*.model", "forge.reviewers",
+    "git.branch_pattern", "notify.quiet_hours", "notify.channels.*.kinds",
 )  # fmt: skip
 TERMINAL_CHOICES = (
-    "sandbox.mode", "sandbox.wall", "sandbox.home", "sandbox.network", "agents.*.permissions",
-    "notify.channels.*.type", "notify.channels.*.insecure",
+    "sandbox.mode", "sandbox.wall", "sandbox.home", "sandbox.network", "agents.*.permissions", "review.land",
+    "review.code_host", "notify.channels.*.type", "notify.channels.*.insecure",
 )  # fmt: skip
 """Choices that only a terminal makes."""

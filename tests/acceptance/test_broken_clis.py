@@ -140,7 +140,7 @@ def test_a_cli_that_fails_in_one_way_on_one_bead_is_not_closed(tmp_path: Path) -
 
 MODELS = GOOD.replace(
     "text = ",
-    """if sys.argv[sys.argv.index("--model") + 1] == "gone":
+    """if "--model=gone" in sys.argv:
     say(type="result", subtype="success", is_error=True, api_error_status=404, num_turns=1, result="no model gone")
     sys.exit(1)
 text = """,

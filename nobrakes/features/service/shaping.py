@@ -557,7 +557,7 @@ def conversation(
     if len(prompt.encode()) > MAX_ARGUMENT:
         system = f"Your role, your task and the graph are in {_prompt_file(home, prompt)}. Read that file first."
     argv = [executable, "--append-system-prompt", system]
-    argv += ["--model", claude.model] if claude.model else []
+    argv += [f"--model={claude.model}"] if claude.model else []
     argv += ["--continue"] if go_on else []
     # the human's own default may be a mode that asks nobody
     argv += ["--permission-mode", "default", "--settings", json.dumps(settings(), ensure_ascii=True)]

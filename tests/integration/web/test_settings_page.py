@@ -83,7 +83,8 @@ def test_no_text_of_a_page_becomes_a_program_a_file_or_an_open_sandbox(site, rep
     text = config.read_text()
     keys = [one.key for one in changing.listed(load(str(config))) if not one.on_page]
     assert {"setup", "checks.build.command", "agents.script.command", "agents.claude.executable", "sandbox.mode",
-            "agents.claude.base_url", "git.filters", "events.export", "forge.own_instructions", "notify.channels"} <= {*keys}  # fmt: skip
+            "agents.claude.base_url", "git.filters", "events.export", "forge.own_instructions", "notify.channels",
+            "review.land", "review.remote", "review.code_host", "review.code_host_repository", "git.committer"} <= {*keys}  # fmt: skip
     keys += [
         "checks.new.command",
         "checks.0.command",

@@ -25,7 +25,7 @@ def test_the_whole_command(assign: Assign) -> None:
     launch = Codex().launch(assign(settings=AgentSettings(codex=CodexSettings(model="gpt-5.5"))))
     assert launch.argv[4:] == (
         "codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",
-        "--model", "gpt-5.5", "--", "do it",
+        "--model=gpt-5.5", "--", "do it",
     )  # fmt: skip
     assert launch.env["CODEX_HOME"] == "/n/runs/1/codex"
 

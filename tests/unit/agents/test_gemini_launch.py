@@ -24,7 +24,7 @@ def test_the_whole_command(assign: Assign) -> None:
     launch = Gemini().launch(assign(settings=AgentSettings(gemini=GeminiSettings(model="pro", max_turns=9))))
     assert launch.argv == (
         "gemini", "--output-format", "stream-json", "--approval-mode", "yolo", "--allowed-mcp-server-names", OURS,
-        "--model", "pro", "--session-id", SESSION, "--prompt=do it",
+        "--model=pro", "--session-id", SESSION, "--prompt=do it",
     )  # fmt: skip
     assert launch.env["GEMINI_CLI_HOME"] == "/n/runs/1/gemini"
     assert launch.env["GEMINI_CLI_NO_RELAUNCH"] == launch.env["GEMINI_CLI_TRUST_WORKSPACE"] == "true"

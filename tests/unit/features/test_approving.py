@@ -247,7 +247,7 @@ def test_the_session_is_the_humans_with_this_nobrakes_and_this_address(tmp_path,
     other = Config(agents=AgentSettings(claude=ClaudeSettings(base_url="http://127.0.0.1:1", model="opus")))
     found = shaping.conversation(paths, other, "x", env, go_on=True)
     assert found.env["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1"
-    assert value(found.argv, "--model") == "opus" and "--continue" in found.argv
+    assert "--model=opus" in found.argv and "--continue" in found.argv
 
 
 def test_without_the_agent_it_says_how_to_plan(tmp_path):

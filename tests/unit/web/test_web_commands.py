@@ -82,7 +82,7 @@ LINKS = {
     "nobrakes set doers=1": Link("do/set?limits=doers%3D1", "Change limits while it runs"),
     "nobrakes quarantine unit 'a b' --lift": Link("do/quarantine?check=unit&test=a+b&lift=1", "End the quarantine"),
     "nobrakes forge show f/1": Link("features/f%2F1", "Open the feature"),
-    "nobrakes config set review.land pull_request": Link("settings?q=review.land", "Change it"),
+    "nobrakes config set review.merge rebase": Link("settings?q=review.merge", "Change it"),
     "nobrakes config unset caps.day.usd": Link("settings?q=caps.day.usd", "Change it"),
     "nobrakes approve": Link("plan", "Open the Plan"),
     "nobrakes approve a-1@0123": Link("do/approve?what=a-1%400123", "Approve what waits for you"),
@@ -90,7 +90,7 @@ LINKS = {
     'nobrakes session say 1 "…"': Link("sessions/1", "Open the session"),
 }  # fmt: skip
 ONLY_TYPED = (
-    "nobrakes config --check", "nobrakes config set setup 'npm ci'", "nobrakes config set checks.test.command 'make test'", "nobrakes init --trial", "nobrakes doctor --repair counters", "pipx install nobrakes",
+    "nobrakes config --check", "nobrakes config set review.land pull_request", "nobrakes config set setup 'npm ci'", "nobrakes config set checks.test.command 'make test'", "nobrakes init --trial", "nobrakes doctor --repair counters", "pipx install nobrakes",
     'nobrakes edit a-1 --epic ""', "nobrakes take a-1", "nobrakes plan apply plan.yaml", "nobrakes machine set agents=3", "nobrakes verify --rerun", "nobrakes show", "nobrakes 'x", "",
 )  # fmt: skip
 
