@@ -177,7 +177,7 @@ def parsed(argv: list[str]) -> Call | None:
     found += [(options[name], values) for name, values in lists.items() if values]
     free = [one for one in known if not one.field.options]
     found += [(one, texts[place:] if is_list(one) else texts[place]) for place, one in enumerate(free[: len(texts)])]
-    arguments = {one.name: None if is_list(one) else one.default for one in known}
+    arguments = {one.name: default(one) for one in known}
     arguments |= {one.name: _read(one, value) for one, value in found}
     is_sure = len({one.name for one, _ in found}) == len(found)  # each in one spelling
     is_sure &= len(texts) <= len(free) or any(map(is_list, free))
@@ -189,6 +189,11 @@ ENTRIES = {one.words: one for one in COMMANDS}
 
 def is_list(one: Parameter) -> bool:
     return isinstance(one.type, GenericAlias)
+
+
+def default(one: Parameter) -> Any:
+    """The value of what was not typed; Parameter.empty: it must be."""
+    return None if is_list(one) and not one.is_required() else one.default
 
 
 def _read(one: Parameter, value: Any) -> Any:

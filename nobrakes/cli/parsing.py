@@ -30,7 +30,7 @@ from ..command_table import (
 )
 from ..errors import UsageError
 from . import main
-from .main import Call, Result, is_list, overview, typed_in
+from .main import Call, Result, default, is_list, overview, typed_in
 from .outcome import ACT_AS, BEFORE, REQUEST_KEY, Asked, Output, said, write
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -64,7 +64,7 @@ def _shown(entry: Entry) -> Callable[..., Result]:
         return Call(entry, function, arguments).result()
 
     options = [
-        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=_option(one))
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=default(one), annotation=_option(one))
         for one in typed_in(entry, function)
     ]
     called.__signature__ = inspect.Signature(options, return_annotation=Result)  # type: ignore[attr-defined]
@@ -74,10 +74,6 @@ def _shown(entry: Entry) -> Callable[..., Result]:
     )
     called.__name__ = function.__name__
     return called
-
-
-def _default(one: Parameter) -> Any:
-    return None if is_list(one) else one.default
 
 
 def _option(one: Parameter) -> Any:
@@ -92,7 +88,7 @@ def _option(one: Parameter) -> Any:
         max=one.field.greatest,
         hidden=one.field.hidden,
     )
-    return Annotated[kind if _default(one) is not None else kind | None, how]
+    return Annotated[kind if default(one) is not None else kind | None, how]
 
 
 def _help(one: Parameter) -> str:

@@ -83,6 +83,15 @@ def test_both_parsers_read_the_same_values(entry: Entry, typer: Any) -> None:
             assert typer(argv) == (entry.words, call.arguments), argv
 
 
+NEEDING = [one for one in COMMANDS if any(own.is_required() for own in main.typed_in(one, main.function_of(one)))]
+
+
+@pytest.mark.parametrize("entry", NEEDING, ids=lambda one: one.words)
+def test_a_command_without_its_required_words_is_wrong_usage(entry: Entry, capsys, monkeypatch, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main.run(entry.words.split()) == 2, capsys.readouterr().err
+
+
 def test_an_example_needs_no_typer() -> None:
     typed = {entry.words: shlex.split(re.split(r" [|<>] ", example(entry))[0], comments=True) for entry in COMMANDS}
     assert {words for words, line in typed.items() if main.parsed(line[1:]) is None} == BY_TYPER
