@@ -71,7 +71,12 @@ def behind(execute: "Execute", beads: Collection[str]) -> dict[str, int]:
     own = {row[0]: row[1] for row in execute(_GIVEN, (json.dumps(sorted(beads)),))}
     steps = _near(execute, own) or _all(execute, own)
     alike = Counter(_handed_on(steps)[: steps.ends])
-    counted = {bead: sum(alike[mask] for mask in alike if mask >> bit & 1) - 1 for bit, bead in enumerate(own)}
+    waiting = [-1] * len(own)  # a bead's own end does not wait for itself
+    for mask, many in alike.items():
+        for bit, digit in enumerate(reversed(f"{mask:b}")):
+            if digit == "1":
+                waiting[bit] += many
+    counted = dict(zip(own, waiting, strict=True))
     return {bead: counted.get(bead, 0) for bead in beads}
 
 
