@@ -227,13 +227,13 @@ def send_back(
     from ..review.service import send_back as service
 
     known(app.store, bead)
-    comments = service.read(comment)
-    if not comments and not note.strip():
+    if not comment and not note.strip():
         raise UsageError("nothing to change was given", f"Give --note, or --comment {COMMENT}.")
     text, commit = note.strip(), ""
-    if comments:
+    if comment:
         view = service.seen(app.store, app.git, bead, at, outdated)
+        comments = service.read(comment, [file.path for file in view.files])
         text, commit = service.text_of(app.git, view, comments, note), view.head
     found = service.send_back(app.store, bead, text, by, app.paths)
-    with_ = f" with {count(len(comments), 'comment')}" if comments else ""
+    with_ = f" with {count(len(comment), 'comment')}" if comment else ""
     return service.SentBack(found, text, commit), f"{bead} is sent back{with_}  ({found.status.value})"

@@ -42,6 +42,14 @@ def test_a_comment_names_a_file_and_a_line_of_either_side(given, comment):
     assert read([given]) == [comment]
 
 
+def test_a_file_whose_name_looks_like_a_place_takes_comments():
+    paths = ("a:1=b", "a:1=b:2=c", "a")
+    found = read(["a:1=b:3=x", "a:1=b:2=c:-4=x", "a:1=other", "a:1=b:2=c"], paths)
+    assert [(one.path, one.line, one.text) for one in found] == [
+        *(("a:1=b", 3, "x"), ("a:1=b:2=c", 4, "x"), ("a", 1, "other"), ("a:1=b", 2, "c"))
+    ]
+
+
 @pytest.mark.parametrize("given", ["src/a.py=x", "src/a.py:0=x", "src/a.py:1=", "src/a.py:1= \n", ":1=x", "a.py:1", ""])
 def test_other_words_are_no_comment(given):
     with pytest.raises(UsageError, match="not a comment on a line"):
@@ -67,6 +75,8 @@ def test_the_text_names_the_commit_the_lines_and_what_they_are(store):
         ("src/b.py:1=x", "'src/b.py' is not in the difference"),
         ("src/a.py:9=x", "src/a.py has no line 9 at aaaaaaa"),
         ("new.py:-4=x", "old.py has no line 4 at bbbbbbb"),
+        ("src/a.py:3=x", "src/a.py has no line 3 at aaaaaaa"),
+        ("new.py:-2=x", "old.py has no line 2 at bbbbbbb"),
         (f"src/a.py:1={'x' * MAX_TEXT}", f"at most {MAX_TEXT} reach an agent"),
     ],
 )
