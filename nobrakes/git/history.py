@@ -1,5 +1,6 @@
 """The ancestry of commits, cached since it never changes, and the differences between two trees."""
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -34,19 +35,26 @@ PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 _HOW = {"A": "added", "D": "removed", "R": "renamed", "C": "added"}
 
 
+class Enough(Exception):
+    """What is written is more than is wanted of it: the program that writes it is ended."""
+
+
 class First(BytesIO):
     """The first bytes of what is written."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, stops: bool = False) -> None:
         super().__init__()
         self.is_cut = False
         self._room = most
+        self._stops = stops
 
     def write(self, piece: "ReadableBuffer", /) -> int:
-        """Keeps what still fits."""
+        """Keeps what still fits. Raises Enough beyond it, if it `stops`."""
         given = bytes(piece)
         self.is_cut |= len(given) > self._room
         self._room -= super().write(given[: self._room])
+        if self.is_cut and self._stops:
+            raise Enough
         return len(given)
 
 
@@ -88,12 +96,15 @@ class History:
     def patch(self, base: str, head: str, most: int) -> Patch:
         asked = ["diff-tree", "-r", "-M", *PLAIN]
         files = self.place.run([*asked, "-z", "--raw", "--numstat", base, head]).records
-        said = First(most)
-        self.place.run([*asked, "-p", base, head], stdout=said)
+        return Patch(tuple(_files(files)), *self.first_lines([*asked, "-p", base, head], most))
+
+    def first_lines(self, asked: Sequence[str], most: int) -> tuple[str, bool]:
+        """The whole lines in the first `most` bytes of git's answer, and whether there are more."""
+        said = First(most, stops=True)
+        with contextlib.suppress(Enough):
+            self.place.run(asked, stdout=said)
         text = said.getvalue()
-        if said.is_cut:
-            text = text[: text.rfind(b"\n") + 1]
-        return Patch(tuple(_files(files)), text.decode("utf-8", "replace"), said.is_cut)
+        return text[: text.rfind(b"\n") + 1 if said.is_cut else None].decode("utf-8", "replace"), said.is_cut
 
     def forget(self) -> None:
         self._forks.clear()

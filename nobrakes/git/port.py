@@ -107,6 +107,10 @@ class Shows(Protocol):
     def patch(self, base: str, head: str, most: int) -> Patch:
         """Renames are found; at most `most` bytes of text. Raises GitFailed."""
 
+    def difference(self, base: str, head: str, paths: Sequence[str], most: int) -> tuple[str, bool]:
+        """The difference in these files, all of them taken for text, by path and without renames: whole lines of at
+        most `most` bytes, and whether there are more. Raises GitFailed."""
+
     def clashes(self, onto: str, head: str, began: str | None = None) -> tuple[Clash, ...]:
         """The conflicts, by path, of `head` as one change since `fork(onto, head, began)` on `onto`. Raises GitFailed:
         no common commit, or one is gone."""

@@ -491,6 +491,8 @@ class MovingMain(Tools):
 
 _NOBODYS = ("-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false", "-c", "diff.indentHeuristic=true")
 """Fix the settings of diffs to git's defaults, against the repository's own."""
+_TEXT_DIFF = ("diff-tree", "-r", "-p", "--no-renames", "-U3", "--diff-algorithm=myers", "--text", *PLAIN)
+"""A difference that no settings or attributes change."""
 _MARKER = 60
 _READ = 1_000_000
 """Bytes of a file in conflict that are read."""
@@ -505,13 +507,16 @@ class Showing(Tools):
     def patch(self, base: str, head: str, most: int) -> port.Patch:
         return self.history.patch(base, head, most)
 
+    def difference(self, base: str, head: str, paths: Sequence[str], most: int) -> tuple[str, bool]:
+        how = [*_NOBODYS, "-c", "core.quotePath=false", "--literal-pathspecs", *_TEXT_DIFF]
+        return self.history.first_lines([*how, base, head, "--", *paths], most)
+
     def content(self, base: str, head: str) -> str:
         """Independent of the base and of settings."""
-        asked = ["diff-tree", "-r", "-p", "--no-renames", "-U3", "--diff-algorithm=myers", "--text"]
         import tempfile
 
         with tempfile.TemporaryFile() as said:
-            self.place.run([*_NOBODYS, *asked, *PLAIN, base, head], stdout=said)
+            self.place.run([*_NOBODYS, *_TEXT_DIFF, base, head], stdout=said)
             said.seek(0)
             return content_of(said)
 

@@ -1,5 +1,6 @@
 """What FakeGit shows people of commits: its trees hold texts, and a file that both sides changed is one hunk."""
 
+from collections.abc import Mapping, Sequence
 from difflib import unified_diff
 
 from nobrakes.errors import GitFailed
@@ -7,6 +8,17 @@ from nobrakes.git.port import ChangedLines, Clash, Hunk, Patch
 from nobrakes.review.journal import content_of
 
 from .objects import Objects, differing, merge
+
+
+def _lines(path: str, before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    old, new = (tree.get(path, "").splitlines(keepends=True) for tree in (before, after))
+    lines = unified_diff(old, new, f"a/{path}", f"b/{path}")
+    return [line if line.endswith("\n") else f"{line}\n" for line in lines]
+
+
+def _first(text: str, most: int) -> tuple[str, bool]:
+    is_cut = len(text) > most
+    return text[: text.rfind("\n", 0, most) + 1] if is_cut else text, is_cut
 
 
 class Showing:
@@ -19,14 +31,18 @@ class Showing:
         before, after = self.objects.tree_of(base), self.objects.tree_of(head)
         files, text = [], ""
         for path in differing(before, after):
-            old, new = (tree.get(path, "").splitlines(keepends=True) for tree in (before, after))
-            lines = list(unified_diff(old, new, f"a/{path}", f"b/{path}"))
+            lines = _lines(path, before, after)
             how = "added" if path not in before else "removed" if path not in after else "changed"
             added, removed = (sum(line.startswith(sign) for line in lines[2:]) for sign in "+-")
             files.append(ChangedLines(path, how, added, removed))
-            text += "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
-        shown = text if len(text) <= most else text[: text.rfind("\n", 0, most) + 1]
-        return Patch(tuple(files), shown, len(text) > most)
+            text += "".join(lines)
+        return Patch(tuple(files), *_first(text, most))
+
+    def difference(self, base: str, head: str, paths: Sequence[str], most: int) -> tuple[str, bool]:
+        """The text of what differs in these files."""
+        before, after = self.objects.tree_of(base), self.objects.tree_of(head)
+        lines = (line for path in sorted(set(paths)) for line in _lines(path, before, after))
+        return _first("".join(lines), most)
 
     def content(self, base: str, head: str) -> str:
         """A digest of what differs between two commits, wherever the base stands."""

@@ -7,7 +7,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -52,6 +52,8 @@ from .chain import AttemptEnd, Report, last_merge, questioned
 from .merge_queue import ReviewContext
 
 MAX_DIFF = 20_000
+MAX_LINES = 50_000
+"""Of a file whose difference is shown: git needs a quarter of a second for the worst of them, and longer ones more."""
 PROTECTED_FILES_LARGEST = 1_000_000
 
 
@@ -98,7 +100,9 @@ class ProtectedFiles:
 
     def _bending(self, bead: Bead, fork: str, head: str, boundary: boundaries.Boundary) -> tuple[list[Change], str]:
         found = [one for one in self._with_hooks(fork, head, boundary) if boundaries.bends_runner(one, boundary)]
-        contents = [[one.path, one.after, one.hooks, self._lines(head, one.path) or head] for one in found]
+        texts = ((_text(self.ports, head, one.path) or b"").decode("utf-8", "replace") for one in found)
+        lines = (text.splitlines(keepends=True) or head for text in texts)
+        contents = [[one.path, one.after, one.hooks, text] for one, text in zip(found, lines, strict=True)]
         digest = hashlib.sha256(json.dumps(contents).encode()).hexdigest()
         asked = self.ports.store.escalations(open_only=False, bead=bead.id) if found else ()
         is_known = is_accepted(asked, EscalationType.CHECKS_CHANGED, digest, TEST_DIGEST)
@@ -152,39 +156,42 @@ class ProtectedFiles:
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)
 
     def shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
-        difference = clean(self.ports, self._difference(begin, head, changed))
-        return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": difference}
+        text = difference(self.ports, begin, head, (change.path for change in changed))
+        return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": text}
 
     def is_accepted(self, bead: str, head: str) -> bool:
         asked = self.ports.store.escalations(open_only=False, bead=bead)
         return is_accepted(asked, EscalationType.CHECKS_CHANGED, head)
 
-    def _difference(self, fork: str, head: str, changed: Sequence[Change]) -> str:
-        from difflib import unified_diff  # rarely needed, and it takes a while to import
 
-        parts: list[str] = []
-        length = 0
-        for change in changed:
-            before, after = self._lines(fork, change.path), self._lines(head, change.path)
-            if before is None or after is None:
-                lines = [f"{change.path}: not shown, because it is binary or too large\n"]
-            else:
-                lines = list(unified_diff(before, after, f"a/{change.path}", f"b/{change.path}"))
-            for line in lines:
-                length += len(line)
-                if length > MAX_DIFF:
-                    return "".join([*parts, "… and more: look at the commit\n"])
-                parts.append(line if line.endswith("\n") else f"{line}\n")
-        return "".join(parts)
+def difference(ports: Ports, base: str, head: str, paths: Iterable[str]) -> str:
+    """What a person is shown of the difference in these files. Git compares them, and stops once there is enough."""
+    texts: list[str] = []
+    hidden: list[str] = []
+    room = MAX_DIFF
+    for path in dict.fromkeys(paths):
+        if room < 0:
+            break
+        why = f"{path}: not shown, because it is binary or too large\n"
+        contents = [_text(ports, commit, path) for commit in (base, head)]
+        is_text = all(one is not None and one.count(b"\n") <= MAX_LINES for one in contents)
+        texts += [path] * is_text
+        hidden += [] if is_text else [why]
+        room -= len(why)  # and no difference is shorter
+    text, is_cut = ports.git.difference(base, head, texts, MAX_DIFF) if texts else ("", False)
+    for why in hidden:
+        is_cut = is_cut or len(text) + len(why) > MAX_DIFF
+        text += "" if is_cut else why
+    return clean(ports, f"{text}… and more: look at the commit\n" if is_cut or room < 0 else text)
 
-    def _lines(self, commit: str, path: str) -> list[str] | None:
-        try:
-            content = self.ports.git.read(commit, path, PROTECTED_FILES_LARGEST)
-        except FileTooLarge:
-            return None
-        if content is None:
-            return []
-        return None if b"\0" in content else content.decode("utf-8", "replace").splitlines(keepends=True)
+
+def _text(ports: Ports, commit: str, path: str) -> bytes | None:
+    """None: the file is binary or too large."""
+    try:
+        content = ports.git.read(commit, path, PROTECTED_FILES_LARGEST) or b""
+    except FileTooLarge:
+        return None
+    return None if b"\0" in content else content
 
 
 def _question(changed: Sequence[Change]) -> str:
@@ -403,8 +410,7 @@ class NewContract:
     def question(self, journal: Journal, brought: Brought) -> AttemptEnd:
         """The question to a person, with the shown text."""
         change = journal.change
-        git = self.ports.git
-        is_first = not steps.config(git, change.fork).checks
+        is_first = not steps.config(self.ports.git, change.fork).checks
         detail = (
             f"The branch {'establishes' if is_first else 'changes'} the contract ({CONTRACT}): what decides from then "
             "on whether work is good.\n"
@@ -415,13 +421,7 @@ class NewContract:
             "contract": brought.digest,
             "commit": change.head,
             "establishes": list(brought.told),
-            "difference": clean(
-                self.ports,
-                difference(
-                    git.read(change.fork, CONTRACT, LARGEST_CONTRACT) or b"",
-                    git.read(change.head, CONTRACT, LARGEST_CONTRACT) or b"",
-                ),
-            ),
+            "difference": difference(self.ports, change.fork, change.head, [CONTRACT]),
         }
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)
 
@@ -465,13 +465,6 @@ class NewContract:
             f"copy it from `git show {build.candidate[:12]}:{CONTRACT}`."
         )
         ports.notifier.tell(Notice(text, bead, urgent=True))
-
-
-def difference(before: bytes, after: bytes) -> str:
-    from difflib import unified_diff  # rarely needed, and it takes a while to import
-
-    old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
-    return "\n".join(unified_diff(old, new, f"a/{CONTRACT}", f"b/{CONTRACT}", lineterm=""))[:20_000]
 
 
 def _read(path: str) -> bytes | None:
