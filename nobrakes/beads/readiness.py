@@ -4,6 +4,7 @@
 2. A strong part may hold many circles. Each report names one cut, the dependency whose removal frees the most beads;
    removing all cuts leaves no circle.
 3. Ties prefer a `blocks` to a parent-child, then smaller ids: same graph, same answer.
+4. Epics nested in a circle are one even if some of them are closed, which have no moments.
 """
 
 from collections import deque
@@ -34,8 +35,33 @@ def deadlocks(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> list
     return circles(Links(nodes, dependencies))
 
 
-def circles(links: Links) -> list[Circle]:
-    """As `deadlocks`, of existing links."""
+def circles(links: Links, kept: Collection[Dependency] = frozenset()) -> list[Circle]:
+    """As `deadlocks`, of existing links. `kept`: cut only where a circle has no other dependency."""
+    found = [*_of_moments(links, kept), *_nested(links, kept)]
+    return sorted(found, key=lambda circle: (circle.members, _preference(circle.cut)))
+
+
+def _nested(links: Links, kept: Collection[Dependency]) -> Iterator[Circle]:
+    """Epics in each other with a closed one among them; the others wait for each other anyway."""
+    seen = set[str]()
+    for bead in links.parents:
+        if links.live(bead):
+            continue
+        path: dict[str, None] = {}
+        while bead in links.parents and bead not in seen and bead not in path:
+            path[bead] = None
+            bead = links.parents[bead][0]
+        seen.update(path)
+        around = [*path][[*path].index(bead) :] if bead in path else []
+        if all(map(links.live, around)):
+            continue
+        edges = [Dependency(one, links.parents[one][0], DependencyType.PARENT_CHILD) for one in around]
+        cut = min(edges, key=lambda edge: (edge in kept, not links.live(edge.bead), edge.bead))
+        edges = edges[edges.index(cut) :] + edges[: edges.index(cut)]
+        yield Circle(tuple(edge.bead for edge in edges), tuple(edges), cut, tuple(sorted(around)))
+
+
+def _of_moments(links: Links, kept: Collection[Dependency]) -> list[Circle]:
     order = links.order
     if len(order) == len(links.needs):
         return []
@@ -50,13 +76,13 @@ def circles(links: Links) -> list[Circle]:
         todo += others
         if not part:
             continue
-        cut = _best_cut(moments, part, removed)
+        cut = _best_cut(moments, part, removed, kept)
         edges = _around(moments, part, removed, cut)
         members = tuple(dict.fromkeys(bead for edge in edges for bead in (edge.bead, edge.needs)))
         found.append(Circle(members, tuple(edges), cut, _stuck(moments, part | _also_cut(moments, whole, cut))))
         removed.add(cut)
         todo.append(part)
-    return sorted(found, key=lambda circle: (circle.members, _preference(circle.cut)))
+    return found
 
 
 def _inside(moments: TimePoints, moment: int, part: Collection[int], removed: Collection[Dependency]) -> list[Need]:
@@ -101,7 +127,9 @@ def _strong_parts(moments: TimePoints, part: Collection[int], removed: Collectio
     return parts
 
 
-def _best_cut(moments: TimePoints, part: set[int], removed: set[Dependency]) -> Dependency:
+def _best_cut(
+    moments: TimePoints, part: set[int], removed: set[Dependency], kept: Collection[Dependency]
+) -> Dependency:
     """The dependency whose removal frees the most beads of the part."""
     inside = {moment: _inside(moments, moment, part, removed) for moment in part}
     edges = sum(len(needs) for needs in inside.values())
@@ -109,6 +137,7 @@ def _best_cut(moments: TimePoints, part: set[int], removed: set[Dependency]) -> 
     if len(candidates) * edges > MAX_TRIALS:
         root = min(part)
         candidates = {need.by for need in _path(inside, root, root) if need.by is not None}
+    candidates = candidates.difference(kept) or candidates
     trials = sorted(candidates, key=_preference)[: max(1, MAX_TRIALS // edges)]
     best, least = trials[0], len(inside) + 1
     for cut in trials:

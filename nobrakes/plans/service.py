@@ -519,8 +519,10 @@ def apply_plan(
     del links  # a large graph is not kept beside what is written
     if not dry_run:
         _write(store, work, actor)
-    elif work.approved:
-        require(store, work.approved)
+    elif not (after or (work.only_adds and not waiting)):  # a part that is written now can be refused alone
+        with suppress(_Undone), store.write():
+            _write(store, work, actor)
+            raise _Undone
     return replace(made, deadlocks=found, cut=taken_out)
 
 

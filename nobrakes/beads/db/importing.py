@@ -87,14 +87,6 @@ def refuse_circles(db: Database) -> None:
 
 def refuse_circles_in(links: Links) -> None:
     """Deadlock if this graph has a circle; before an import is written."""
-    free: set[str] = set()
-    for bead in links.parents:
-        chain = [bead]
-        while chain[-1] not in free and chain[-1] in links.parents:
-            chain.append(links.parents[chain[-1]][0])
-            if chain[-1] in chain[:-1]:
-                raise _deadlock(chain[chain.index(chain[-1]) :])
-        free.update(chain)
     if found := circles(links):
         circle = found[0]
         more = f" ({count(len(found) - 1, 'more circle')})" if len(found) > 1 else ""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nobrakes.beads.model import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.beads.service import bead_commands
-from nobrakes.errors import NoSuchBead, PlanError
+from nobrakes.errors import Deadlock, NoSuchBead, PlanError
 from nobrakes.plans import service as plans_service
 from nobrakes.plans.nodes import plan_of, plan_of_records
 from nobrakes.plans.service import PlanDeadlock, apply_plan
@@ -58,6 +58,33 @@ def test_a_circle_with_a_change_that_waits_is_refused(store):
         apply_plan(store, plan(node("x", "a")))
     assert graph(store) == before
     assert apply_plan(store, plan(node("x", "a")), dry_run=True).deadlocks
+
+
+@pytest.mark.parametrize("small", [plans_service.SMALL, -1])
+@pytest.mark.parametrize("status", ["done", "cancelled"])
+def test_epics_nested_in_a_circle_are_one_though_one_is_closed(store, status, small, monkeypatch):
+    monkeypatch.setattr(plans_service, "SMALL", small)
+    apply_plan(store, plan(node("p", type="epic"), node("q", type="epic", epic="p", status=status)))
+    circle = plan(node("p", epic="q"))
+    (found,) = apply_plan(store, circle, dry_run=True).deadlocks
+    assert found.members == ("p", "q") and found.cut == Dependency("p", "q", DependencyType.PARENT_CHILD)
+    before = graph(store)
+    with pytest.raises(PlanDeadlock, match="cut 'p is a child of q'"):
+        apply_plan(store, circle)
+    assert graph(store) == before
+    assert apply_plan(store, circle, cut=True).cut == (found.cut,) and store.bead("p").epic is None
+
+
+@pytest.mark.parametrize("small", [plans_service.SMALL, -1])
+def test_a_preview_refuses_what_is_refused_of_the_part_that_is_written_now(store, small, monkeypatch):
+    """What the plan cancels waits for approval, also with --live; until then it counts."""
+    monkeypatch.setattr(plans_service, "SMALL", small)
+    apply_plan(store, plan(node("p"), node("q", "p")), live=True)
+    before = graph(store)
+    for dry_run in (True, False):
+        with pytest.raises(Deadlock, match="was not applied: these beads would wait"):
+            apply_plan(store, plan(node("p", "q"), node("q", status="cancelled")), live=True, dry_run=dry_run)
+    assert graph(store) == before
 
 
 def test_a_dry_run_writes_nothing(store):
