@@ -37,11 +37,11 @@ def deadlocks(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> list
 
 def circles(links: Links, kept: Collection[Dependency] = frozenset()) -> list[Circle]:
     """As `deadlocks`, of existing links. `kept`: cut only where a circle has no other dependency."""
-    found = [*_of_moments(links, kept), *_nested(links, kept)]
+    found = [*_waiting_circles(links, kept), *_nesting_circles(links, kept)]
     return sorted(found, key=lambda circle: (circle.members, _preference(circle.cut)))
 
 
-def _nested(links: Links, kept: Collection[Dependency]) -> Iterator[Circle]:
+def _nesting_circles(links: Links, kept: Collection[Dependency]) -> Iterator[Circle]:
     """Epics in each other with a closed one among them; the others wait for each other anyway."""
     seen = set[str]()
     for bead in links.parents:
@@ -61,7 +61,7 @@ def _nested(links: Links, kept: Collection[Dependency]) -> Iterator[Circle]:
         yield Circle(tuple(edge.bead for edge in edges), tuple(edges), cut, tuple(sorted(around)))
 
 
-def _of_moments(links: Links, kept: Collection[Dependency]) -> list[Circle]:
+def _waiting_circles(links: Links, kept: Collection[Dependency]) -> list[Circle]:
     order = links.order
     if len(order) == len(links.needs):
         return []

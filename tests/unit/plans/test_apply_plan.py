@@ -87,6 +87,18 @@ def test_a_preview_refuses_what_is_refused_of_the_part_that_is_written_now(store
     assert graph(store) == before
 
 
+@pytest.mark.parametrize("small", [plans_service.SMALL, -1])
+def test_what_the_refusal_says_to_cut_can_be_cut_at_once(store, small, monkeypatch):
+    monkeypatch.setattr(plans_service, "SMALL", small)
+    apply_plan(store, plan(node("b"), node("a", "b", status="live")))
+    with pytest.raises(PlanDeadlock, match="cut 'b is a child of a'"):
+        apply_plan(store, plan(node("b", epic="a")))
+    report = apply_plan(store, plan(node("b", title="B2", epic="a")), cut=True)
+    assert report.cut == (Dependency("b", "a", DependencyType.PARENT_CHILD),) and not report.proposed
+    assert store.bead("b").title == "B2" and store.bead("b").epic is None
+    assert store.dependencies() == [Dependency("a", "b")]
+
+
 def test_a_dry_run_writes_nothing(store):
     report = apply_plan(store, plan(*CHAIN), dry_run=True, actor="me")
     assert not report.applied and report.new == ("e", "a", "b", "c") and report.ready == ("a",)
