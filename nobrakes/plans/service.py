@@ -505,7 +505,7 @@ def apply_plan(
     links = Links(*graph_after(store, work))
     found = after = tuple(circles(links))
     taken_out: tuple[Dependency, ...] = ()
-    if found:  # what stays until an approval is no help to what is written now
+    if found:  # what stays until an approval does not help what is written now
         there = {edge for edge in store.dependencies() if not work.is_immediate(edge.bead)}
         found = after = tuple(circles(links, there))
     if found and not dry_run and not cut:

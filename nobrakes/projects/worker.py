@@ -3,13 +3,14 @@
 Each step is one transaction, or can be done again: a daemon that is killed in the middle goes on with the same step.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .. import US
 from ..agents import limits
+from ..agents.quoting import cut
 from ..beads import lifecycle
 from ..beads.model import WAITING_FOR_AGENT, Bead, BeadType, Role, Status, is_handed_back
 from ..beads.proposals import ByHand, is_built
@@ -24,8 +25,9 @@ from ..host.command import named_zone
 from ..ports import Ports
 from ..records import plain
 from ..text.cleaning import clean, cost_text, count, spoken
-from . import model, prompts, sprints
+from . import model, sprints
 from .model import Going, Kind, RunState, Schedule, Sprint, Stage, changed
+from .sprints import BRIEF, ITEM, OUTSIDE, PART_OF, Finding
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -387,16 +389,16 @@ class Sprints:
         texts = main.documents()
         items = going.run.items
         plan = next((one.text for one in reversed(going.documents) if one.kind is Kind.PLAN), "")
-        description = prompts.asked(step.number, texts, main.findings(texts), items, plan)
+        description = _planner_prompt(step.number, texts, main.findings(texts), items, plan)
         told = {
-            features.PERSONA: prompts.PLANNER,
+            features.PERSONA: PLANNER,
             features.FIXED: None if going.run.needs_tests else {"needs_tests": False},
             features.LABELS: sprints.labels(items) or None,
         }
         with store.write():
             name = free_id(ports, f"sprint-{step.number}")
             title = f"Sprint {step.number}"
-            begun = ports.words().begin(ports, title, description, prompts.CRITERION, going.run.actor, name)
+            begun = ports.words().begin(ports, title, description, CRITERION, going.run.actor, name)
             store.note_feature(begun.id, told, BY)
             store.change(begun.id, {"metadata": {**store.bead(begun.id).metadata, SPRINT: step.number}}, BY)
             if before is None:
@@ -438,3 +440,56 @@ class Sprints:
 
     def _stop(self, going: Going, step: sprints.Stop) -> bool:
         return self.ports.store.set_run_state(step.run, step.state, step.why, BY)
+
+
+# What the planner of a sprint is told first. Between sprints documents alone carry knowledge.
+#
+# 1. What is told of the project is on main, and is named by its path: the agent reads it there.
+# 2. The plan is what a person said yes to in advance, inside the brief; what goes beyond it is asked.
+PLANNER = "sprint_planner"
+"""The file of its persona."""
+CRITERION = "review: Each bead brings a success criterion or a roadmap item of the project closer"
+"""What a sprint's plan is reviewed for, beside the criteria of its beads."""
+MAX_PLAN = 6000
+"""Characters of a plan that was made before, which the planner is given."""
+MAX_FINDINGS, MAX_ITEMS = 30, 10
+"""Findings of whats-next, and the items of one, that are told."""
+
+
+def _planner_prompt(
+    number: int, texts: Mapping[str, str], findings: Sequence[Finding], items: Sequence[str], plan: str = ""
+) -> str:
+    """This sprint planner's first prompt. `items`: the roadmap items that the approval is for; none: all. `plan`:
+    one that was handed in for it before a sprint was a feature."""
+    brief = texts.get(BRIEF, "")
+    objective = model.objective(brief)
+    boxes = [f"- [{'x' if one.is_checked else ' '}] {one.text}" for one in model.criteria(brief)]
+    reviews = [one.name for one in model.sprints(texts) if one.review]
+    wanted = [one for one in model.items(texts.get(model.ROADMAP, "")) if model.item_id(one.text) in items]
+    parts = [
+        f"Plan sprint {number} of this project. Read CLAUDE.md, task.md, docs/ROADMAP.md and docs/design/ first, "
+        "as far as they are there.",
+        f"Objective:\n{cut(clean(objective), 4000)}" if objective else "",
+        "Success criteria of the project:\n" + cut(clean("\n".join(boxes)), 6000) if boxes else "",
+        "You may plan work for these roadmap items. Each bead has the label of the item that it completes, or of the "
+        f"item that it brings closer (`{PART_OF}…`). A bead that serves none has the label `{OUTSIDE}`, and then a "
+        "person has to approve the plan:\n"
+        + "\n".join(
+            f"- `{ITEM}{model.item_id(one.text)}`{' (done)' if one.is_checked else ''}: {cut(clean(one.text), 300)}"
+            for one in wanted
+        )
+        if wanted
+        else "",
+        f"The last sprint's review is {model.SPRINTS}/{reviews[-1]}/review.md: it feeds this plan." if reviews else "",
+        "What does not fit together (whats-next):\n" + "\n".join(map(_finding, findings[:MAX_FINDINGS]))
+        if findings
+        else "",
+        f"This plan was made for the sprint before. Make beads of it:\n{cut(clean(plan), MAX_PLAN)}" if plan else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _finding(one: Finding) -> str:
+    rows = [f"  - {cut(clean(item), 300)}" for item in one.items[:MAX_ITEMS]]
+    more = [f"  - … {len(one.items) - MAX_ITEMS} more"] if len(one.items) > MAX_ITEMS else []
+    return "\n".join([f"- {clean(one.where)}: {clean(one.text)}", *rows, *more])

@@ -34,7 +34,7 @@ MAX_COMMENTS = 50
 """Comments in one text."""
 MAX_TEXT = NOTES
 """Characters of the text: what a prompt shows of a bead's notes."""
-_PLACE = ":(-?)([1-9][0-9]{0,6})=(.*)"
+_LINE_AND_TEXT = ":(-?)([1-9][0-9]{0,6})=(.*)"
 _QUOTED = 160
 _RETURNABLE = (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW, Status.REVIEWING, Status.DONE)
 
@@ -71,7 +71,7 @@ def read(given: Sequence[str], paths: Sequence[str] = ()) -> list[LineComment]:
     found = []
     for one in given:
         known = sorted((path for path in paths if one.startswith(f"{path}:")), key=len, reverse=True)
-        place = re.fullmatch(f"({'|'.join([*map(re.escape, known), '.+?'])}){_PLACE}", one, re.DOTALL)
+        place = re.fullmatch(f"({'|'.join([*map(re.escape, known), '.+?'])}){_LINE_AND_TEXT}", one, re.DOTALL)
         if place is None or not place[4].strip():
             raise UsageError(
                 f"'{cut(one_line(one), 60)}' is not a comment on a line",
@@ -103,7 +103,7 @@ def _quote(git: "Git", view: DiffView, one: LineComment) -> str:
         raise UsageError(f"'{cut(one_line(one.path), 80)}' is not in the difference", f"Its first files: {some}.")
     commit, path = (view.base, file.before or file.path) if one.is_before else (view.head, file.path)
     lines = (git.read(commit, path) or b"").decode("utf-8", "replace").split("\n")
-    if not lines[-1]:  # what follows the last line's end is no line
+    if not lines[-1]:  # what follows the last line's end is not a line
         lines.pop()
     if one.line > len(lines):
         raise UsageError(f"{one_line(path)} has no line {one.line} at {commit[:7]}", "`nobrakes diff` shows its lines.")
