@@ -72,11 +72,13 @@ def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
         with report_progress(f"reading {one_line(plan.name)}"):
             read = service.read_plan(str(plan), service.StoredIds(app.store))
             drafted = [*_drafted(read.nodes)]
+            begins_live = given["live"] or read.live
+            makes_drafts = any(one.status == "draft" or (one.status is None and not begins_live) for one in read.nodes)
         with report_progress(f"applying {count(len(read.nodes), 'bead')}"):
             report = service.apply_plan(app.store, read, actor=actor(), explain=as_json or KEPT.get(), **given)
         if report.applied:
             wake(app.paths)
-        waits = bool(report.applied and (report.proposed or (report.new and not (given["live"] or read.live))))
+        waits = bool(report.applied and (report.proposed or (report.new and makes_drafts)))
         then = _approval(app) if waits else ""
     return _output(drafted, report, then)
 
