@@ -145,11 +145,8 @@ def _fed(program: str, rest: list[str], before: str) -> str:
     if program in _INTERPRETERS and takes and not operands and "-c" not in rest and "-m" not in rest:
         return f"it runs what {before} brings, unseen"
     if program in SHELLS | {"eval", "source", "."} and any(word.startswith("$") for word in operands[:1]):
-        return (
-            "it runs another command's output without anyone seeing it"
-            if program != "eval" or operands == ["$"]
-            else ""
-        )
+        is_told = program != "eval" or operands == ["$"]
+        return "it runs another command's output without anyone seeing it" if is_told else ""
     return ""
 
 

@@ -19,6 +19,7 @@ from ..agents.limits import MachineLimits
 from ..errors import ConfigError, NotAllowed, PlaceUnusable, StoreReadOnly, UsageError
 from ..files import write_atomic
 from ..records import frozen
+from ..text import toml
 from . import values
 from .settings import validated
 from .values import FULL_PATH, FULL_PATHS, WEB_ADDRESSES, Rule, Section, section
@@ -88,14 +89,25 @@ def user_place() -> UserPlace:
 
 
 def _folder(kind: str, below: str) -> str:
-    """Ours among the account's. The library's import costs more than the rest of a look at the machine, so what XDG
-    says of Linux is read here. RuntimeError: no home."""
-    named, home = os.environ.get(f"XDG_{kind.upper()}_HOME", ""), os.environ.get("HOME", "")
-    if sys.platform == "linux" and (os.path.isabs(named) or os.path.isabs(home)):
-        return os.path.join(named if os.path.isabs(named) else f"{home.rstrip('/')}/{below}", _NAME)
+    """Ours among the account's: on Linux by the XDG Base Directory Specification, for which no library is loaded.
+    RuntimeError: no home."""
+    if sys.platform == "linux":
+        named, home = os.environ.get(f"XDG_{kind.upper()}_HOME", ""), os.environ.get("HOME", "")
+        return os.path.join(named if os.path.isabs(named) else os.path.join(_home(home), below), _NAME)
     import platformdirs
 
     return str(getattr(platformdirs, f"user_{kind}_dir")(_NAME, False))
+
+
+def _home(named: str) -> str:
+    if os.path.isabs(named):
+        return named
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        raise RuntimeError("HOME is not set, and nobody knows the account") from None
 
 
 def _require_home() -> None:
@@ -229,8 +241,6 @@ def keep(name: str, value: str) -> str:
 
 
 def _read(path: str) -> Mapping[str, str]:
-    import tomllib
-
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
@@ -240,7 +250,7 @@ def _read(path: str) -> Mapping[str, str]:
     with os.fdopen(descriptor, "rb") as file:
         _require_private(path, os.fstat(descriptor))
         try:
-            found = tomllib.loads(file.read().decode())
+            found = toml.loads(file.read().decode())
         except ValueError:  # the error would quote the line
             raise ConfigError(f"{path} is not valid TOML", 'Each line of it is NAME = "value".') from None
     if not all(isinstance(value, str) for value in found.values()):
@@ -340,12 +350,12 @@ def _lists(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_user(text: str, where: str) -> UserConfig:
-    import tomllib
-
     try:
-        return validated(UserConfig, tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        found = toml.loads(text)
+    except ValueError as error:
         raise ConfigError(f"{where} is not valid TOML: {error}", HINT) from None
+    try:
+        return validated(UserConfig, found)
     except ConfigError as error:
         raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines()), HINT) from None
 

@@ -1,4 +1,4 @@
-"""TOML that others wrote: an agent, a branch, a project. It is read only where that takes linear time.
+"""TOML of agents, branches, projects and people. It is read only where that takes linear time.
 
 1. tomllib takes quadratic time for the parts of one key, and recurses into values.
 2. ValueError for all that is not read, whatever the reason.

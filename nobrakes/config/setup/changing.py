@@ -9,7 +9,6 @@ import json
 import os
 import shlex
 import stat
-import tomllib
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
@@ -24,6 +23,7 @@ from ...files import write_atomic
 from ...host.locks import locked
 from ...paths import Paths
 from ...records import frozen, plain
+from ...text import toml
 from .. import editing
 from ..editing import Path, commented
 from ..sections import PAGE_TEXTS, TERMINAL_CHOICES, Agents, CheckSettings, Kind
@@ -237,7 +237,7 @@ def _toml(word: str) -> Any:
     try:
         return json.loads(word)
     except ValueError:
-        return tomllib.loads(f"x = {word}")["x"] if "\n" not in word else None
+        return toml.loads(f"x = {word}")["x"] if "\n" not in word else None
 
 
 def allowed(kind: Any) -> str:

@@ -185,9 +185,8 @@ def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVe
             return _unchanged(store, feature, nodes, session, turn)
         _judge(store, feature, nodes)
         version = store.plan_version(feature.id)
-        is_new = (
-            version is None or not changes(version.beads, nodes).is_empty
-        )  # how far its live beads are is not a plan
+        # the progress of live beads makes no new plan
+        is_new = version is None or not changes(version.beads, nodes).is_empty
         if version is None or is_new:
             version = store.keep_plan(feature.id, nodes, "its Shaper says that it is complete", session_actor(session))
         over = {keys.REVISING: None, **({keys.SIGNED: None} if is_new else {})}

@@ -101,7 +101,7 @@ def _prologue_failed(folder: str) -> str | None:
 
 
 def _cpu(folder: str) -> float:
-    """Seconds of what the wrapper waited for: the second line of the shell's `times`."""
+    """Seconds of what the wrapper waited for: the second line of END, which has the form of a shell's `times`."""
     lines = read_tail(os.path.join(folder, END), 200).decode("ascii", "replace").replace(",", ".").splitlines()
     spent = re.findall(r"(?<!\d)(\d++)m(\d++(?:\.\d+)?)s", lines[1] if len(lines) == 2 else "")
     return sum(60 * int(minutes) + float(seconds) for minutes, seconds in spent)

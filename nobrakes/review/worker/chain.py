@@ -208,7 +208,7 @@ class Evidence:
         proof = gathered.validation("revert", None, whole, contract, "")
         taken = self._brought(base, commit)
         revision = git.made(made.parents[0]) if made.parents else None
-        assert revision is not None, "a commit that takes another back must have it as a parent"
+        assert revision is not None, "a commit that takes another back has a parent"
         record = {
             **gathered.begin(RecordKind.REVERT, self.ports.store.now()),
             "base": place(revision.commit, revision.tree),
