@@ -367,8 +367,8 @@ class Wrapper:
         spent = (resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         self._write(END, b"\n".join(b"0m%.6fs 0m%.6fs" % (one.ru_utime, one.ru_stime) for one in spent))
         try:
-            number = os.open(wake, _WRITE | os.O_TRUNC, 0o600)
-            os.write(number, b"\n")
+            with open(wake, "wb", 0) as file:  # closed here: that is what wakes, and below it may stop itself
+                file.write(b"\n")
         except OSError:
             pass  # nobody waits
         while _has_children():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from nobrakes import programs
 from nobrakes.errors import NobrakesError, StoreReadOnly
+from nobrakes.host import proctable, watching
 from nobrakes.host.port import Step
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
@@ -208,6 +209,18 @@ def test_open_files_of_the_daemon_are_not_inherited(local: LocalWorld) -> None:
         os.close(writing)
     said = local.processes.output(os.path.join(local.folder("1-1"), "step.out"), 100)
     assert said.split() == ["0", "1", "2"]
+
+
+@pytest.mark.skipif(not proctable.LINUX, reason="waits by inotify")
+def test_a_run_that_leaves_something_behind_wakes_the_daemon_as_well(local: LocalWorld) -> None:
+    watcher = watching.Inotify()
+    try:
+        watcher.add(str(local.wake), watching.CLOSE_WRITE)  # what the daemon waits for
+        local.start(local.command("1-1", ("step", local.leaves_something_behind())))
+        seen: list[str] = []
+        until(lambda: seen.extend(name for _, _, name in watcher.read()) or "1-1" in seen)
+    finally:
+        watcher.close()
 
 
 def test_the_end_of_a_run_wakes_the_daemon(local: LocalWorld) -> None:
