@@ -414,7 +414,7 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
-_YOUNG_SECONDS = 2.0
+YOUNG_SECONDS = 2.0
 _FILES = ("core.attributesfile", "core.excludesfile")
 _PROGRAMS = (".clean", ".smudge", ".process", ".driver")
 
@@ -436,7 +436,7 @@ def said(place: Place) -> Sequence[tuple[str, str, str]]:
     """(key, value, file) of git's settings, without those of our environment."""
     stamps, rows = place.said
     if not stamps or any(_stamp(path) != stamp for path, stamp in stamps.items()):
-        before = time.time() - _YOUNG_SECONDS
+        before = time.time() - YOUNG_SECONDS
         rows = list(_asked(place))
         read = {file for _, _, file in rows}
         named = {path for key, value, file in rows for path in _included(key, value, os.path.dirname(file))}
