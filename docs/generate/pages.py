@@ -54,6 +54,7 @@ _NO_DEFAULT = {
     "checks.command": "none; for example `{}`",
     "agents.claude.max_budget_usd": "not set; for example `{}`",
     "caps.": "not set; for example `{}`",
+    "retention.archive_days": "not set; for example `{}`",
     **{f"notify.channels.phone.{name}": "none; for example `{}`" for name in ("type", "command", "url", "secret")},
 }
 """The commented-out lines whose value is an example."""
