@@ -12,7 +12,7 @@ pack, and a checkout of a thousand files took twice as long.
    index last, by which git knows it. `.keep` goes after HELD_SECONDS, when refs exist.
 3. Every object stays; unreferenced ones are packed too.
 4. Packs are rewritten only with not much larger ones (`--geometric`): a few times per object, without walking the
-   history.
+   history. So are those that are held: each object lies in a held pack all the time.
 5. Not with borrowed or promised objects, which older git mixes up, nor if a person set `gc.auto = 0`.
 """
 
@@ -28,7 +28,7 @@ from itertools import accumulate, pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import GitFailed
+from ..errors import GitFailed, NobrakesError
 from ..paths import process_environment
 from . import command_line
 from .command_line import CHECKOUT
@@ -49,6 +49,8 @@ HELD_SECONDS = 600.0
 """Minimal time to hold one of our packs: a ref follows in seconds."""
 PACKS = 50
 """Packs before they are combined: each slows every lookup."""
+HELD_PACKS = 60
+"""Packs that are held before the small ones are combined: a bead makes four, and each git that starts looks at all."""
 LEFT_SECONDS = 3600.0
 """A pack's folder of this age was left by a killed nobrakes."""
 _FOLDER = "nobrakes-"
@@ -78,6 +80,7 @@ class Held:
         self._made: dict[str, Content] = {}
         self._size = 0
         self._packs: dict[str, tuple[str, float]] = {}
+        self._added = 0
 
     def learn(self, oid: str, kind: str, content: bytes) -> None:
         """An object that was just written into the repository."""
@@ -99,6 +102,13 @@ class Held:
                 self._packs[oid] = stem, until
             while len(self._packs) > _KNOWN:
                 del self._packs[next(iter(self._packs))]
+            self._added += 1
+
+    def are_many(self) -> bool:
+        """Whether HELD_PACKS packs were added since this was true."""
+        with self._lock:
+            self._added %= HELD_PACKS
+            return self._added == 0
 
     def has(self, oid: str) -> bool:
         stem, until = self._packs.get(oid, ("", 0.0))
@@ -307,13 +317,50 @@ def publish(place: Place, stem: str, name: str) -> None:
         os.replace(f"{stem}.{ending}", f"{to}.{ending}")
     width = 32 if place.settings.get("extensions.objectformat") == "sha256" else 20
     place.held.add(to, names_in(f"{to}.idx", width))
+    if place.held.are_many() and _may(place):
+        with suppress(NobrakesError, FileNotFoundError):  # as they are, they serve as well: the next hundred try again
+            _combine(place)
+
+
+def _combine(place: Place) -> None:
+    """Replace the small held packs by one that is held before they go. Large ones stay, so that no object is written
+    at each turn."""
+    small: list[str] = []
+    total = 0
+    whole = (stem for stem in _ours(place) if os.path.exists(f"{stem}.idx"))
+    for size, stem in sorted((os.path.getsize(f"{stem}.pack"), stem) for stem in whole):
+        if len(small) > HELD_PACKS // 2 and size > total:
+            break
+        small.append(stem)
+        total += size
+    asked = "".join(f"{os.path.basename(stem)}.pack\n" for stem in small)
+    packing = ["pack-objects", "--stdin-packs", "-q", "--window=0", "--threads=1"]
+    with folder(place) as made:
+        name = place.run([*packing, os.path.join(made, "new")], stdin=asked.encode()).text
+        publish(place, os.path.join(made, f"new-{name}"), name)
+    for stem in small:
+        if not stem.endswith(name):
+            for ending in (
+                "idx",
+                "rev",
+                "pack",
+                "keep",
+            ):  # git knows a pack by its index, and reads its objects elsewhere
+                _remove(f"{stem}.{ending}")
 
 
 def release(place: Place, older: float = HELD_SECONDS) -> None:
-    for entry in os.scandir(os.path.join(place.objects, "pack")):
+    for stem in _ours(place):
         with suppress(FileNotFoundError):
-            if entry.name.endswith(".keep") and time.time() - entry.stat().st_mtime >= older and _is_ours(entry.path):
-                os.unlink(entry.path)
+            if time.time() - os.stat(f"{stem}.keep").st_mtime >= older:
+                os.unlink(f"{stem}.keep")
+
+
+def _ours(place: Place) -> list[str]:
+    """The packs that are held, or will be once they are whole, without their endings."""
+    folder = os.path.join(place.objects, "pack")
+    stems = [os.path.join(folder, name.removesuffix(".keep")) for name in os.listdir(folder) if name.endswith(".keep")]
+    return [stem for stem in stems if _is_ours(f"{stem}.keep")]
 
 
 def left(place: Place) -> list[str]:
@@ -321,9 +368,12 @@ def left(place: Place) -> list[str]:
     return [entry.path for entry in ours if time.time() - entry.stat().st_mtime >= LEFT_SECONDS]
 
 
-def _is_ours(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(len(_MARK) + 1) == _MARK
+def _is_ours(keep: str) -> bool:
+    try:
+        with open(keep, "rb") as file:
+            return file.read(len(_MARK) + 1) == _MARK
+    except FileNotFoundError:
+        return False
 
 
 def pack_objects(place: Place, many: int = LOOSE) -> bool:

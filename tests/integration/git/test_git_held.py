@@ -1,6 +1,7 @@
 """Whoever prunes slowly removes nothing that got its ref meanwhile: it lies in a pack that is held from the first."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -97,3 +98,61 @@ def test_many_packs_become_few(world: RealWorld, begin: Callable[..., Bead]) -> 
     upkeep.release(place, 0.0)
     assert upkeep.pack_objects(place) and len(list(Path(place.objects, "pack").glob("*.pack"))) < 5
     assert is_sound(world)
+
+
+def holds(place: Place, world: RealWorld, number: int, size: int = 0) -> str:
+    """A commit that no ref leads to, with a file of so many random bytes, in a held pack alone."""
+    file = Path(world.root, ".git", "made")
+    file.write_bytes(os.urandom(size))
+    blob = sh(world.root, "git", "hash-object", "-w", str(file)).strip()
+    tree = subprocess.run(
+        ["git", "mktree"], cwd=world.root, input=f"100644 blob {blob}\tf\n".encode(), capture_output=True, check=True
+    ).stdout.decode()
+    commit = sh(world.root, "git", "commit-tree", tree.strip(), "-m", str(number), env=ME).strip()
+    upkeep.hold(place, Objects(place), [commit], None)
+    return commit
+
+
+def test_packs_that_are_held_become_few_and_whoever_prunes_removes_nothing_of_them(
+    world: RealWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "HELD_PACKS", 10)
+    place = Place(str(world.root), "main")
+    folder = Path(place.objects, "pack")
+    commits = []
+    for number in range(45):
+        commits.append(holds(place, world, number))
+        assert len(list(folder.glob("*.pack"))) <= 2 * upkeep.HELD_PACKS
+        world.sh("git", "prune", "--expire=now")
+        world.sh("git", "repack", "-q", "-a", "-d")
+        world.sh("git", "gc", "-q", "--prune=now")
+        for commit in commits:
+            sh(world.root, "git", "cat-file", "-p", f"{commit}:f")
+    assert is_sound(world) and all(place.held.has(commit) for commit in commits)
+
+
+def test_a_large_pack_is_not_written_again_with_the_small_ones(
+    world: RealWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "HELD_PACKS", 10)
+    place = Place(str(world.root), "main")
+    holds(place, world, 0, size=200_000)
+    (large,) = Path(place.objects, "pack").glob("*.pack")
+    for number in range(1, 40):
+        holds(place, world, number)
+    assert large.exists() and len(list(large.parent.glob("*.pack"))) < 15
+
+
+def test_held_packs_stay_as_they_are_where_one_cannot_be_read(
+    world: RealWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "HELD_PACKS", 10)
+    place = Place(str(world.root), "main")
+    commits = [holds(place, world, 0)]
+    (bad,) = Path(place.objects, "pack").glob("*.pack")
+    bad.chmod(0o600)
+    bad.write_bytes(b"garbage")
+    commits += [holds(place, world, number) for number in range(1, 25)]
+    assert bad.read_bytes() == b"garbage"
+    for commit in commits[1:]:
+        sh(world.root, "git", "cat-file", "-p", f"{commit}:f")

@@ -129,7 +129,7 @@ def test_settings_are_asked_of_git_when_a_file_of_them_changed(
 ) -> None:
     place, own, included = world.git.place, tmp_path / "own", tmp_path / "included"  # type: ignore[attr-defined]
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(own))
-    monkeypatch.setattr(upkeep, "_YOUNG_SECONDS", -1.0)
+    monkeypatch.setattr(upkeep, "YOUNG_SECONDS", -1.0)
 
     def asked() -> dict[str, str]:
         started.clear()
@@ -146,7 +146,7 @@ def test_settings_are_asked_of_git_when_a_file_of_them_changed(
         assert asked() == found and not started
     included.unlink()
     assert "a.b" not in asked() and started
-    monkeypatch.setattr(upkeep, "_YOUNG_SECONDS", 60.0)
+    monkeypatch.setattr(upkeep, "YOUNG_SECONDS", 60.0)
     own.write_text("[a]\n\tb = 3\n")
     for _ in range(2):
         assert asked()["a.b"] == "3" and started, "it may change again in the same moment"
