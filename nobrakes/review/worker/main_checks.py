@@ -9,6 +9,7 @@ The checks on one commit while a person waits, with or without a daemon:
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -38,6 +39,8 @@ from .culprits import BROKEN, FROZEN, REPAIR, Culprits
 from .verdicts import Landings
 
 LOOK_SECONDS = 0.05
+
+_ERROR = re.compile(r"(?:Error|Exception|\berror|\bfatal): |not found")
 
 
 class Proving:
@@ -672,5 +675,7 @@ def said_of(results: Sequence[CheckResult]) -> list[str]:
 
 
 def _last(result: CheckResult) -> str:
-    lines = result.tail.strip().splitlines() if result.counts is None else []
-    return f" ({lines[-1].strip()[:200]})" if lines else ""
+    """The last line of its output that names an error; else the last, where nothing was counted."""
+    lines = result.tail.strip().splitlines()
+    telling = [line for line in lines if _ERROR.search(line)] or (lines if result.counts is None else [])
+    return f" ({telling[-1].strip()[:200]})" if telling else ""

@@ -13,7 +13,7 @@ from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board, Limits, StartAgent, StartReview, Starts
 from nobrakes.review.main_monitor import Watch
-from nobrakes.review.worker.main_checks import Trial
+from nobrakes.review.worker.main_checks import Trial, said_of
 from nobrakes.store import open_memory
 
 TESTS, LINT = Check("test", "pytest"), Check("lint", "ruff", "lint")
@@ -131,3 +131,20 @@ def test_a_main_that_moves_faster_than_its_first_check_lets_agents_start_on_what
     assert trial.starts() is Starts.UNTRIED
     main[0] = "c"
     assert trial.starts() is Starts.OPEN
+
+
+@pytest.mark.parametrize(
+    ("tail", "counts", "said"),
+    [
+        (
+            "E   ModuleNotFoundError: No module named 'shop'\n=== summary ===\nERROR test.py\n1 error in 1.63s",
+            NONE,
+            "test: why (E   ModuleNotFoundError: No module named 'shop')",
+        ),
+        ("one\ntwo\n", None, "test: why (two)"),
+        ("one\ntwo\n", ONE, "test: why"),
+        ("", None, "test: why"),
+    ],
+)
+def test_the_line_that_names_an_error_stands_beside_a_check(tail: str, counts: TestCounts | None, said: str) -> None:
+    assert said_of([replace(result("fail", counts=counts), tail=tail)]) == [said]
