@@ -337,18 +337,18 @@ def _form(*options: str) -> Mapping[str, Any]:
 QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
     About.EXPIRED: (
         "Feature {feature} ({title}) has expired, and you answered a question: how should it continue?",
-        "Nothing was said for a long time, so the conversation with its agent has expired. Its questions, drafts and "
-        "answers are kept.",
+        "Nobody sent a message for a long time, so the conversation with the agent has expired. The questions, drafts "
+        "and answers are kept.",
         _form(
-            f"{FRESH}: a new conversation is given a summary, the drafts and all answers",
-            f"{FROM_BASE}: its drafts are cancelled and kept in the archive; planning starts again",
-            f"{VIEW_ONLY}: nothing is started",
+            f"{FRESH}: a new conversation begins with a summary, the drafts and all answers",
+            f"{FROM_BASE}: nobrakes cancels and archives the drafts; planning starts again",
+            f"{VIEW_ONLY}: nothing starts",
         ),
     ),
     About.BUDGET: (
         "Planning feature {feature} ({title}) has cost {usd} USD: continue?",
-        "The setting forge.shaper_usd is reached. No turn is begun before this is answered.",
-        _form(f"{CONTINUE}: as much again", f"{CLOSE}: the feature is paused; its drafts and questions stay"),
+        "The cost reached the setting forge.shaper_usd. No turn begins before you answer this.",
+        _form(f"{CONTINUE}: the same amount again", f"{CLOSE}: the feature pauses; its drafts and questions stay"),
     ),
     About.FAILING: (
         "Feature {feature} ({title}) stopped in {stage}: {why}",
@@ -356,11 +356,11 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
         shaper_form(),
     ),
     About.IDLE: (
-        "The Shaper of feature {feature} ({title}) neither asks nor is ready: how should it continue?",
-        "It was told {turns} to continue, and ended its turns without a question and without a complete plan. "
-        "`nobrakes session show {session}` shows what it said.",
+        "The Shaper of feature {feature} ({title}) makes no progress: how should it continue?",
+        "nobrakes told the Shaper {turns} to continue, but its turns ended without a question and without a complete "
+        "plan. `nobrakes session show {session}` shows its messages.",
         shaper_form(
-            f"{GO_ON}: it is told again", f"{IS_COMPLETE}: its drafts are the plan, and go to review", priority=2
+            f"{GO_ON}: nobrakes tells it again", f"{IS_COMPLETE}: its drafts are the plan and go to review", priority=2
         ),
     ),
 }

@@ -23,7 +23,7 @@ Description = Annotated[
     str | None, Field("What you want, and why.", ("--description", "-d"), most=TEXT, reads_stdin=True)
 ]
 Criteria = Annotated[
-    tuple[str, ...], Field("Your own criterion, perhaps as 'review: TEXT'.", ("--criterion",), "TEXT", TEXT)
+    tuple[str, ...], Field("Your own criterion, or 'review: TEXT' for a code review.", ("--criterion",), "TEXT", TEXT)
 ]
 # a page sends a 0 beside what is ticked, so that no tick is a choice, too
 Without = Annotated[tuple[int, ...], Field("Leave out this standard criterion, by its number.", ("--without",), "N")]
@@ -31,7 +31,7 @@ Only = Annotated[
     tuple[int, ...] | None, Field("Keep only this standard criterion, by its number; 0: none.", ("--only",), "N")
 ]
 Files = Annotated[
-    tuple[str, ...] | None, Field("A file, folder or pattern that it changes.", ("--file",), "PATH", TEXT)
+    tuple[str, ...] | None, Field("A file, folder or pattern that the feature changes.", ("--file",), "PATH", TEXT)
 ]
 Notes = Annotated[str | None, Field("Technical notes for the Shaper.", ("--notes",), most=TEXT)]
 Title = Annotated[str, Field("The feature in a few words.", metavar="TITLE", most=NOTE)]
@@ -48,13 +48,13 @@ def new(
     file: Files = None,
     notes: Notes = None,
 ) -> tuple[Feature, str]:
-    """Start a feature. Its Shaper reads the code, asks questions and makes a plan; no agent builds before you approve
-    it. The feature gets eight standard acceptance criteria, worded for your project, minus those that you leave out,
-    plus your own."""
+    """Start a feature. The Shaper reads the code, asks questions and makes a plan; no agent builds before you approve
+    the plan. The feature gets eight standard acceptance criteria, worded for your project. You can leave some out and
+    add your own."""
     wanted = Wanted(title, description, criterion, without, file, notes, only)
     made = controls.begin(app.store, app.paths, app.config, app.git, wanted, by)
     points = len(app.store.items(made.id))
-    told = [f"feature {made.id} began: {one_line(made.title)}", *criteria(made)]
+    told = [f"feature {made.id} started: {one_line(made.title)}", *criteria(made)]
     told += [f"{count(points, 'open point')} in its files: `nobrakes forge scan {made.id}`"] if points else []
     return made, "\n".join(told)
 
@@ -74,7 +74,7 @@ def edit(
     """Change a feature's texts and criteria. --criterion or --without replaces the whole list of criteria."""
     wanted = Wanted(title, description, criterion, without, file, notes, only)
     after = controls.edit(app.store, app.paths, app.config, feature, wanted, by)
-    return after, "\n".join([f"feature {after.id} is changed: {one_line(after.title)}", *criteria(after)])
+    return after, "\n".join([f"feature {after.id} changed: {one_line(after.title)}", *criteria(after)])
 
 
 def criteria(feature: Feature) -> list[str]:
@@ -82,17 +82,17 @@ def criteria(feature: Feature) -> list[str]:
 
 
 def pause(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
-    """Stop further turns of a feature; a running turn may finish. Meanwhile you can plan another feature."""
+    """Pause a feature: the agent finishes its current turn and starts no other. You can then plan another feature."""
     found = controls.pause(app.store, app.paths, feature, by)
-    return _moved(found, f"is paused; `nobrakes forge resume {found.id}` continues")
+    return _moved(found, f"is paused; `nobrakes forge resume {found.id}` continues it")
 
 
-Fresh = Annotated[bool, Field("If it expired: start a new session with a summary (default).", ("--fresh",))]
-FromBase = Annotated[bool, Field("If it expired: drop its drafts, and plan it again.", ("--from-base",))]
-View = Annotated[bool, Field("If it expired: start nothing, only show it.", ("--view",))]
+Fresh = Annotated[bool, Field("If the feature expired: start a new session with a summary (default).", ("--fresh",))]
+FromBase = Annotated[bool, Field("If the feature expired: drop its drafts and plan it again.", ("--from-base",))]
+View = Annotated[bool, Field("If the feature expired: show it, and start nothing.", ("--view",))]
 
 
-Another = Annotated[bool, Field("If its plan waits for your sign-off: review it once more.", ("--another-round",))]
+Another = Annotated[bool, Field("If the plan is waiting for your sign-off: review it again.", ("--another-round",))]
 
 
 def resume(
@@ -104,54 +104,54 @@ def resume(
     view: View = False,
     another_round: Another = False,
 ) -> tuple[Feature, str]:
-    """Resume a feature where it stopped. nobrakes plans one feature at a time. If its session expired, choose how to
-    continue. --another-round begins one more round of plan reviews before the sign-off."""
+    """Resume a feature where it stopped. nobrakes plans one feature at a time. If the feature's session expired, choose
+    how to continue. --another-round starts one more round of plan reviews before the sign-off."""
     way = controls.way_of(fresh, from_base, view)
     if another_round:
         if way is not None:
-            raise UsageError("--another-round is for a feature that did not expire", "Leave the other options out.")
+            raise UsageError("--another-round cannot be combined with other options", "Remove the others.")
         found = controls.begin_another_round(app.store, app.paths, app.config.forge, feature, by)
-        return _moved(found, "gets another round of plan reviews; afterwards you are asked for the sign-off again")
+        return _moved(found, "gets another round of plan reviews; then nobrakes asks you for the sign-off again")
     found = controls.resume(app.store, app.paths, feature, by, way)
-    return _moved(found, "is unchanged: nothing is started" if view else f"continues in {found.stage.value}")
+    return _moved(found, "is unchanged" if view else f"continues in {found.stage.value}")
 
 
 def cancel(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
-    """Pause the feature, and stop its current turn and each agent that works on its beads. Its drafts, questions and
-    work stay; `nobrakes forge resume` continues. A review that runs is finished."""
+    """Pause the feature, and stop its current turn and every agent on its beads. Its drafts, questions and work stay;
+    `nobrakes forge resume` continues. A running review of finished work continues."""
     found = controls.cancel(app.store, app.paths, feature, by)
     ends = [
         f"{one_line(one.name)} on bead {one.bead}" if isinstance(one, Attempt) else f"session {one.session.id}"
         for one in controls.agents_of(app.store, feature, stopping=True)
     ]
-    what = f"{', '.join(ends)} {'is' if len(ends) == 1 else 'are'} being stopped" if ends else "no agent works on it"
+    what = f"{', '.join(ends)} {'is' if len(ends) == 1 else 'are'} stopping" if ends else "no agent is working on it"
     return _moved(found, f"is paused: {what}; `nobrakes forge resume {found.id}` continues it")
 
 
 def archive(
     app: "App", by: str, feature: Id, back: Annotated[bool, Field("Show it in lists again.", ("--back",))] = False
 ) -> tuple[Feature, str]:
-    """Hide a feature from lists. Nothing is removed: `forge list --archived` shows it."""
+    """Hide a feature from lists, without deleting it: `forge list --archived` still shows it."""
     found = controls.archive(app.store, feature, not back, by)
-    return _moved(found, "is in lists again" if back else "is hidden from lists; nothing is removed")
+    return _moved(found, "appears in lists again" if back else "is hidden from lists; nothing is deleted")
 
 
 Change = Annotated[str, Field("What to change.", most=TEXT, reads_stdin=True)]
 Question = Annotated[str, Field("Your question.", most=TEXT, reads_stdin=True)]
-Step = Annotated[str, Field("The bead of the plan.", ("--step",), "BEAD")]
+Step = Annotated[str, Field("One bead of the plan.", ("--step",), "BEAD")]
 
 
 def change(app: "App", by: str, feature: Id, text: Change, step: Step = "") -> tuple[Feature, str]:
-    """Ask for a change of the plan. The Shaper changes it, plan reviewers review it again, and you approve it again."""
+    """Ask for a change of the plan. The Shaper changes the plan, plan reviewers review it, and you approve it again."""
     found = controls.ask_change(app.store, app.paths, feature, text, by, step)
-    return _moved(found, f"is in {found.stage.value}: its Shaper was notified")
+    return _moved(found, f"is in {found.stage.value}: its Shaper gets your text")
 
 
 def discuss(app: "App", by: str, feature: Id, text: Question, step: Step = "") -> tuple[Feature, str]:
-    """Ask the Shaper about the plan, or about one step of it. This changes nothing."""
+    """Ask the Shaper a question about the plan or about one step. This changes nothing."""
     found = controls.discuss(app.store, app.paths, feature, text, by, step)
-    shows = f"`nobrakes session show {found.session}` has its answer"
-    return _moved(found, f"is as it was: its Shaper was notified; {shows}")
+    shows = f"`nobrakes session show {found.session}` will show the answer"
+    return _moved(found, f"is unchanged: its Shaper gets your question; {shows}")
 
 
 def _moved(found: Feature, words: str) -> tuple[Feature, str]:
@@ -163,26 +163,26 @@ Answer = Annotated[str, Field("Your answer.", most=TEXT, reads_stdin=True)]
 
 
 def answer(app: "App", by: str, feature: Id, number: Point, text: Answer) -> tuple[Item, str]:
-    """Answer a comment such as `TODO` in a file that the feature changes. Its Shaper gets the answer. The plan cannot
-    be signed off before each of them is answered."""
+    """Answer an open point: a comment such as `TODO` in a file that the feature changes. The Shaper gets your answer.
+    You cannot sign off the plan before you have answered every open point."""
     point = controls.answer_point(app.store, app.paths, feature, number, text, by)
     left = len(open_points(app.store, feature))
-    then = f"{count(left, 'open point')} left" if left else "none is left"
-    return point, f"open point {number} is answered, {one_line(point.where)}; {then}"
+    then = f"{count(left, 'open point')} left" if left else "no open point is left"
+    return point, f"you answered open point {number}, {one_line(point.where)}; {then}"
 
 
 Risk = Annotated[bool, Field("Accept the risk of fewer reviews than recommended.", ("--take-risk",))]
-Reason = Annotated[str, Field("Why you sign off with undecided findings; it is stored.", ("--reason",), most=TEXT)]
+Reason = Annotated[str, Field("Why you sign off with undecided findings.", ("--reason",), most=TEXT)]
 
-Version = Annotated[int, Field("Sign off only if this is still the version of the plan.", ("--seen",), "VERSION")]
+Version = Annotated[int, Field("Sign off only if the plan still has this version.", ("--seen",), "VERSION")]
 
 
 def sign_off(
     app: "App", by: str, feature: Id, take_risk: Risk = False, reason: Reason = "", version: Version = 0
 ) -> tuple[SignOff, str]:
-    """Sign off a feature's plan. Afterwards `nobrakes approve` makes its drafts live. If it had fewer reviews
-    than recommended, add --take-risk. If findings are undecided, add --reason; they then count as accepted risks. A
-    plan that changes later needs another sign-off."""
+    """Sign off a feature's plan. Afterwards `nobrakes approve` makes its drafts live. Add --take-risk if the plan had
+    fewer reviews than recommended. Add --reason if findings are undecided; they then count as accepted risks. A plan
+    that changes later needs another sign-off."""
     from .service import feature_page
 
     rules = app.config.forge
@@ -190,12 +190,12 @@ def sign_off(
     wake(app.paths)
     then, _ = approval(app.store, rules)
     risk = f", after only {kept.reviews} of {count(kept.most, 'review')}" if kept.risk else ""
-    signed = f"version {kept.version} of the plan of {feature} is signed off{risk}"
-    return kept, f"{signed}: nothing is live yet. Now: {then}"
+    signed = f"you signed off version {kept.version} of {feature}'s plan{risk}"
+    return kept, f"{signed}. No bead is live yet. Next: {then}"
 
 
 def checkpoint(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
-    """Bring the suggestions collected while a feature is built into its plan now. Its live beads continue."""
+    """Add the suggestions collected while agents build a feature to its plan now. Its live beads continue."""
     found = ask_checkpoint(app.store, feature, by)
     wake(app.paths)
     waiting = sum(one.state.value == "waiting" for one in app.store.items(feature))
@@ -203,9 +203,9 @@ def checkpoint(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
 
 
 def rollback(app: "App", by: str, feature: Id) -> tuple[RollbackView, str]:
-    """Take the feature back: its open beads at once, what is on main of it by one commit through the Reviewer."""
+    """Roll a feature back: cancel its open beads now, and revert its merges on main by one commit after a review."""
     done = begin_rollback(app.store, app.git, app.paths, feature, by)
     said = f"{count(len(done.cancels), 'bead')} cancelled"
     if done.is_over:
-        return done, f"feature {done.feature} is rolled back: {said}, and none of it was on main"
+        return done, f"feature {done.feature} is rolled back: {said}, and main had none of its work"
     return done, f"{said}; bead {done.bead} reverts {count(len(done.reverts), 'merge')} on main, after its review"

@@ -148,9 +148,9 @@ def refuse_second(db: Database, one: Feature) -> None:
     for other in features(db):
         if other.id != one.id and other.has_turn:
             raise NotAllowed(
-                f"feature {other.id} ({other.title[:60]}) is in {other.stage.value}: "
-                "one feature of a repository is planned at a time",
-                f"`nobrakes forge pause {other.id}` gives its turn up, and loses nothing.",
+                f"feature {other.id} ({other.title[:60]}) is in {other.stage.value}, "
+                "and nobrakes plans one feature at a time in a repository",
+                f"`nobrakes forge pause {other.id}` pauses that feature; no work is lost.",
             )
 
 

@@ -252,9 +252,9 @@ def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
         refused = True
     if refused or (step is Step.EXPIRED and feature.stage not in PLANNED):
         raise NotAllowed(
-            f"feature {feature.id} is {feature.state.value.replace('_', ' ')} in {feature.stage.value}: "
-            f"that does not go with '{step.value.replace('_', ' ')}'",
-            f"`nobrakes forge show {feature.id}` says where it is.",
+            f"feature {feature.id} is {feature.state.value.replace('_', ' ')} in {feature.stage.value}, "
+            f"so '{step.value.replace('_', ' ')}' is not possible now",
+            f"`nobrakes forge show {feature.id}` shows its state.",
         )
     after = state or feature.state
     if after is State.ACTIVE:
@@ -265,8 +265,8 @@ def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
 def refuse_while_rolling(feature: Feature) -> None:
     if rolling := feature.data.get(ROLLBACK):
         raise NotAllowed(
-            f"feature {feature.id} is being rolled back by bead {rolling['bead']}",
-            f"`nobrakes show {rolling['bead']}` shows its progress; `nobrakes cancel {rolling['bead']}` stops it.",
+            f"bead {rolling['bead']} is rolling feature {feature.id} back",
+            f"`nobrakes show {rolling['bead']}` shows the progress; `nobrakes cancel {rolling['bead']}` stops it.",
         )
 
 
@@ -277,7 +277,7 @@ def require(feature: Feature, stage: Stage, needed: str) -> None:
     where = feature.state.value if feature.state is not State.ACTIVE else feature.stage.value
     raise NotAllowed(
         f"feature {feature.id} is {where.replace('_', ' ')}: {needed}",
-        f"`nobrakes forge show {feature.id}` says what comes next.",
+        f"`nobrakes forge show {feature.id}` shows what comes next.",
     )
 
 
@@ -539,7 +539,7 @@ def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
         return FindingState.ANSWERED, said
     if not (reason := said[len(ACCEPT_RISK) :].strip(" :,;-–—.")):
         raise UsageError(
-            f"finding {finding.id} is accepted as a risk only with a reason, which is saved",
+            f"to accept the risk of finding {finding.id}, give a reason; nobrakes stores it",
             f'Say why: "{ACCEPT_RISK}: REASON".',
         )
     return FindingState.RISK_ACCEPTED, reason

@@ -51,11 +51,11 @@ def plan_rollback(one: Standing) -> list[ForgeAction]:
     if rolling.status is Status.DONE:
         return [actions.FinishRollback(id_)]
     if rolling.status is Status.CANCELLED:
-        return [actions.DropRollback(id_, f"its bead {rolling.bead} was cancelled")]
+        return [actions.DropRollback(id_, f"bead {rolling.bead}, which rolls it back, was cancelled")]
     if About.ROLLBACK in one.asked:
         return []
     if rolling.status in WAITING_FOR_AGENT and is_handed_back(rolling.held):
-        title = f"Feature {id_} ({one.feature.title}) was not rolled back: the commit that does it was not merged"
+        title = f"Feature {id_} ({one.feature.title}) was not rolled back: its revert commit was not merged"
         return [asking(id_, rolling.bead, title, str(rolling.held))]
     return [actions.TakeBack(id_)] if _waits(one, rolling) else []
 
@@ -72,21 +72,19 @@ def asking(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
     form = made(
         "radio",
         (
-            f"{AGAIN}: the commit is built again on main as it is then",
+            f"{AGAIN}: nobrakes builds the commit again on the newest main",
             f"{LEAVE}: merged work stays on main, and cancelled beads can be reopened",
         ),
         [AGAIN],
         priority=1,
     )
-    more = (
-        f"None of it was reverted on main. To do it yourself: `nobrakes take {bead}`, then `nobrakes hand-in {bead}`."
-    )
+    more = f"main is unchanged. To revert the work yourself: `nobrakes take {bead}`, then `nobrakes hand-in {bead}`."
     return actions.Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", as_values(form), holds=False)
 
 
 def unfinished(feature: str, bead: str, title: str, detail: str) -> actions.Ask:
     """Tell a person: the bead is done, its result unreadable. It is retried; success closes the question."""
-    more = f"Bead {bead} is done; nobrakes does not know yet which merges of feature {feature} it reverted."
+    more = f"Bead {bead} is done, but nobrakes cannot tell yet which merges of feature {feature} it reverted."
     return actions.Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", holds=False)
 
 
@@ -108,11 +106,11 @@ def kind_of(suggestion: str) -> ItemKind:
 def why(rules: "ForgeSettings", items: Sequence[Item], beads: Mapping[str, Status], asked: bool) -> str:
     """Why a checkpoint is due; empty: it is not."""
     if asked:
-        return "a person asked for it"
+        return "a person asked for this checkpoint"
     if not items:
         return ""
     if beads and all(status in CLOSED for status in beads.values()):
-        return "all its beads are done"
+        return "all beads of the feature are done"
     return count(len(items), "item is collected", "items are collected") if len(items) >= rules.collect else ""
 
 
@@ -222,9 +220,9 @@ def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> lis
         return [actions.AskSignOff(feature.id, feature.plan)]
     if what is Then.ASK_DEGRADED and About.DEGRADED not in standing.asked:
         failed = ", ".join(dict.fromkeys(domain for one in seen.iterations[-2:] for domain in one.failed))
-        title = f"No reviewer came through in {count(seen.degraded, 'round')} in a row"
-        detail = f"These failed: {failed}. {seen.done} of {count(seen.most, 'round')} had a review."
-        form = shaper_form(f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off the current plan")
+        title = f"No reviewer finished a review in {count(seen.degraded, 'round')} in a row"
+        detail = f"These reviewers failed: {failed}. {seen.done} of {count(seen.most, 'round')} had a review."
+        form = shaper_form(f"{CONTINUE}: two more rounds start", f"{CLOSE}: you sign off the current plan")
         return [actions.Ask(feature.id, About.DEGRADED, title, detail, form, holds=False)]
     if what is Then.ASK_COST and About.REVIEW_BUDGET not in standing.asked:
         return [_cost(standing, rules)]
@@ -296,24 +294,24 @@ def reviewing_ended(board: ForgeBoard, standing: Standing) -> list[actions.EndRe
 def _end(board: ForgeBoard, review: PlanReview, session: Session | None, standing: Standing) -> tuple[ReviewState, str]:
     feature = standing.feature
     if session is None or session.state is At.ENDED:
-        return ReviewState.FAILED, "its session was ended"
+        return ReviewState.FAILED, "the reviewer's session was ended"
     if feature.stage is not Stage.REVIEW:
-        return ReviewState.FAILED, "the plan was opened again before it was through"
+        return ReviewState.FAILED, "the plan was opened again before the reviewer finished"
     if feature.state is not State.ACTIVE and session.state is At.READY:
-        return ReviewState.FAILED, f"it had not begun when its feature stopped ({feature.state.value})"
+        return ReviewState.FAILED, f"the reviewer had not begun when the feature stopped ({feature.state.value})"
     if session.state is At.IDLE:
         halted = session.id in standing.halted
-        return (ReviewState.FAILED, session.detail or "it was stopped") if halted else (ReviewState.DONE, "")
+        return (ReviewState.FAILED, session.detail or "the reviewer was stopped") if halted else (ReviewState.DONE, "")
     if session.state is At.ASKING:
-        return ReviewState.FAILED, "it asked a person instead of reviewing"
+        return ReviewState.FAILED, "the reviewer asked a person instead of reviewing"
     if session.state is At.STUCK:
-        return ReviewState.FAILED, session.detail or "it does not continue"
+        return ReviewState.FAILED, session.detail or "the reviewer does not continue"
     minutes = board.rules.review_minutes
     if session.state is At.RUNNING and board.now >= session.updated_at + minutes * 60:
-        return ReviewState.FAILED, f"it took longer than {count(minutes, 'minute')}"
+        return ReviewState.FAILED, f"the reviewer took longer than {count(minutes, 'minute')}"
     if session.state is At.READY and not board.paused and board.now >= review.started_at + WAITS * minutes * 60:
         waited = count(WAITS * minutes, "minute")
-        return ReviewState.FAILED, f"it was not started within {waited}: {session.detail}".rstrip(": ")
+        return ReviewState.FAILED, f"the reviewer did not start within {waited}: {session.detail}".rstrip(": ")
     return ReviewState.RUNNING, ""
 
 
@@ -342,10 +340,10 @@ def to_ask(findings: Iterable[Finding], open_questions: frozenset[int]) -> tuple
 
 def _cost(standing: Standing, rules: "ForgeSettings") -> actions.Ask:
     limit = cap(rules, standing.feature)
-    title = f"The reviews of the plan have cost ${standing.reviews_usd:.2f}, and may cost ${limit:.2f}"
-    detail = f"Round {standing.feature.round} of {rules.most_rounds} was the last one."
+    title = f"The reviews of the plan have cost ${standing.reviews_usd:.2f}; their limit is ${limit:.2f}"
+    detail = f"The last round was round {standing.feature.round} of at most {rules.most_rounds}."
     options = (
-        f"{CONTINUE}: the reviews continue; this costs at most ${rules.review_usd:.2f} more",
+        f"{CONTINUE}: the reviews continue, for at most ${rules.review_usd:.2f} more",
         f"{CLOSE}: you sign off the current plan",
     )
     form = as_values(made("radio", options, (CLOSE,), priority=1))
@@ -419,7 +417,7 @@ def _planned(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     if session is None:
         return [actions.BeginShaper(feature.id, spec.agent) for spec in (_free(one) or one.specs)[:1]]
     if session.state is At.ENDED:
-        return [actions.Fail(feature.id, f"its session {session.id} was ended")]
+        return [actions.Fail(feature.id, f"session {session.id} of its Shaper was ended")]
     if session.state is At.RUNNING:
         return []
     own = _seated(one) or _renewed(one) or _budget(board.rules, one) or _expiry(board, one) or _idle(one)

@@ -157,14 +157,14 @@ def to_sign(store: "Store", rules: "ForgeSettings", feature: Feature) -> tuple[s
         state = feature.state.value.replace("_", " ")
         return f"nobrakes forge {'resume' if may else 'show'} {id_}", f"{what}, and it is {state}"
     if feature.stage is not Stage.REVIEW or not is_unchanged(store, feature):
-        return f"nobrakes forge show {id_}", f"{what}, and its Shaper is at it"
+        return f"nobrakes forge show {id_}", f"{what}, and its Shaper is working on it"
     from . import planning
 
     seen = planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
     if seen.iterations and seen.iterations[-1].end is End.RUNNING:
-        return f"nobrakes forge reviews {id_}", f"{what}, and it is under review"
+        return f"nobrakes forge reviews {id_}", f"{what}, and reviewers are reading it"
     if points := open_points(store, id_):
-        return to_answer(points[0]), f"{what}, and {count(len(points), 'open point')} must be answered first"
+        return to_answer(points[0]), f"{what}; first answer {count(len(points), 'open point')}"
     few = warning(seen)
     more = (" --take-risk" if few else "") + (' --reason "…"' if seen.open else "")
     return f"nobrakes forge sign-off {id_}{more}", f"{what}; {few or count(seen.done, 'review')} done so far"
@@ -184,7 +184,7 @@ def require_answers(store: "Store", feature: str) -> None:
     if points := open_points(store, feature):
         named = first_of([point.where for point in points], MAX_NAMED)
         raise NotAllowed(
-            f"{count(len(points), 'open point')} in the files of feature {feature} must be answered first: {named}",
+            f"first answer {count(len(points), 'open point')} in the files of feature {feature}: {named}",
             f"Type: {first_of([f'`{to_answer(point)}`' for point in points], MAX_NAMED)}.",
         )
 
@@ -212,7 +212,7 @@ def let_go(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
 def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
     """Request a checkpoint, done once no other feature is planned. NoSuchFeature, NotAllowed."""
     with store.write():
-        model.require(store.feature(id_), Stage.IMPLEMENTATION, "a checkpoint needs a feature that is being built")
+        model.require(store.feature(id_), Stage.IMPLEMENTATION, "a checkpoint needs a feature that agents build")
         return store.note_feature(id_, {model.CHECKPOINT_ASKED: True}, actor)
 
 
@@ -551,20 +551,20 @@ def warning(seen: Tracker) -> str:
 def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, reason: str) -> SignOff:
     """The sign-off to store. NotAllowed: no plan, a running round, or a missing risk or reason."""
     if version < 1:
-        raise NotAllowed("there is no plan to sign off yet", "The Shaper tells you when the plan is ready.")
+        raise NotAllowed("there is no plan to sign off yet", "You get a notice when the plan is ready.")
     last = seen.iterations[-1] if seen.iterations else None
     if last is not None and last.end is End.RUNNING:
         raise NotAllowed(
             f"round {last.number} of the reviews is still running",
-            "Wait for its end, or pause the feature, which ends it.",
+            "Wait until the round ends, or pause the feature to end it.",
         )
     if (few := warning(seen)) and not risk:
-        raise NotAllowed(f"only {few} are done", f'"I take the risk: {few}" has to be said with it (--take-risk).')
+        raise NotAllowed(f"only {few} are done", f'To accept the risk ("{few}"), add --take-risk.')
     why = " ".join(reason.split())
     if seen.open and not why:
         plural = "finding is" if seen.open == 1 else "findings are"
         raise NotAllowed(
-            f"{seen.open} {plural} not decided", 'Decide them on the Desk, or give the reason: --reason "…".'
+            f"{seen.open} {plural} undecided", 'Decide on the Desk, or give a reason to go on: --reason "…".'
         )
     failed = dict.fromkeys(domain for one in seen.iterations for domain in one.failed)
     return SignOff(version, seen.done, seen.most, actor, at, bool(few), why[:2000], seen.open, tuple(failed))
@@ -595,12 +595,12 @@ def default_criteria(stack: Stack) -> tuple[Criterion, ...]:
     web = (
         Criterion("The browser's console shows no errors", MANUAL),
         Criterion("The pages fit a phone and a wide screen (responsive)", MANUAL),
-        Criterion("What loads shows that it loads (loading states)", MANUAL),
+        Criterion("The pages show when they are loading (loading states)", MANUAL),
     )
     terminal = (
         Criterion("Nothing unexpected is written to stderr or the log: no warnings, no tracebacks", MANUAL),
-        Criterion("What is printed fits a narrow terminal (responsive)", MANUAL),
-        Criterion("Anything slow shows that it is working (loading states)", MANUAL),
+        Criterion("The output fits a narrow terminal (responsive)", MANUAL),
+        Criterion("Slow commands show that they are working (loading states)", MANUAL),
     )
     reached = "with the keyboard and a screen reader" if stack.is_web else "without colours and in plain text"
     return (
@@ -608,8 +608,8 @@ def default_criteria(stack: Stack) -> tuple[Criterion, ...]:
         _checked(f"There are no {typed}type errors", stack.types),
         _checked("There are no lint errors", stack.lint),
         *(web if stack.is_web else terminal),
-        Criterion("Errors are handled: what fails says what happened and what to do", REVIEW),
-        Criterion(f"Everybody can use it: {reached} (accessibility)", MANUAL),
+        Criterion("Errors are handled: each message says what happened and what to do", REVIEW),
+        Criterion(f"Everybody can use the feature: {reached} (accessibility)", MANUAL),
     )
 
 
@@ -621,13 +621,13 @@ def chosen(eight: Sequence[Criterion], without: Collection[int], own: Sequence[s
     """The usual criteria without these numbers (from 1), then a person's own. UsageError. An own one may begin with how
     it is judged: "review: the API stays as it is"; else a person judges."""
     if wrong := sorted(number for number in without if not 1 <= number <= len(eight)):
-        raise UsageError(f"there is no criterion {wrong[0]}", f"They are numbered from 1 to {len(eight)}.")
+        raise UsageError(f"there is no criterion {wrong[0]}", f"Use a number from 1 to {len(eight)}.")
     kept = [one for number, one in enumerate(eight, start=1) if number not in without]
     kept += [own_one(text) for text in own if text.strip()]
     if not kept:
-        raise UsageError("a feature needs an acceptance criterion", "Keep one of the usual ones, or give your own.")
+        raise UsageError("a feature needs an acceptance criterion", "Keep a standard criterion, or give your own.")
     if len(kept) > MAX_CRITERIA:
-        raise UsageError(f"a feature has at most {MAX_CRITERIA} acceptance criteria, and these are {len(kept)}")
+        raise UsageError(f"a feature has at most {MAX_CRITERIA} acceptance criteria, not {len(kept)}")
     return tuple(dict.fromkeys(kept))
 
 
@@ -636,7 +636,7 @@ def own_one(text: str) -> Criterion:
     how, colon, rest = text.partition(":")
     judged = how.strip().lower()
     if not (words := " ".join((rest if colon and judged in WAYS else text).split())):
-        raise UsageError("a criterion is empty", "Say what has to hold.")
+        raise UsageError("a criterion is empty", "Write what has to be true when the feature is done.")
     if len(words) > MAX_CRITERION:
-        raise UsageError(f"a criterion has at most {MAX_CRITERION} characters, and this has {len(words)}")
+        raise UsageError(f"a criterion has at most {MAX_CRITERION} characters, not {len(words)}")
     return Criterion(words, judged if colon and judged in WAYS else MANUAL, usual=False)

@@ -89,12 +89,12 @@ def task_lists(text: str, source: str, strict: bool = True) -> TaskLists:
     reader = _Reader(source, not strict, strict and not has_boxes)
     reader.wants_numbers = reader.wants and not has_requirement(text)
     if strict and (many := front(lines)):
-        reader.told.append(f"not taken: lines 1 to {many}, which say something about the file")
+        reader.told.append(f"not imported: lines 1 to {many}, the file's front matter")
     for number, line in enumerate(lines[front(lines) :], front(lines) + 1):
         reader.read(number, line)
     if reader.until and strict:
         what, begun, closing = reader.until
-        raise PlanError(f"{source}:{begun}: the {what} that begins here never ends", f"Close it with `{closing}`.")
+        raise PlanError(f"{source}:{begun}: the {what} that starts here is never closed", f"Close it with `{closing}`.")
     return TaskLists(tuple(reader.parts), tuple(reader.told), has_boxes)
 
 
@@ -158,7 +158,7 @@ class _Reader:
             if not self.until and box_in(body[4:].lstrip()):
                 self.told.append(f"line {number}: skipped an item inside a comment")
             elif self.parts[0].owns is False:
-                self.told.append(f"not taken: line {number}, a comment: {body[:80]}")
+                self.told.append(f"not imported: line {number}, a comment: {body[:80]}")
         elif bullet := BULLET.fullmatch(body):
             self._entry(number, indent, bullet)
         else:
@@ -233,13 +233,13 @@ class _Reader:
             kind = "open" if REQUIREMENT.match(rest) or is_step else kind
         title = (box[2] or "").strip() if box else rest.strip()
         if box and title.endswith("-->") and (bare := _COMMENT.sub("", title).strip()) != title:
-            self.told.append(f"not taken: line {number}, a comment: {title[len(bare) :].strip()[:80]}")
+            self.told.append(f"not imported: line {number}, a comment: {title[len(bare) :].strip()[:80]}")
             title = bare
         made = Part(number, kind, title, above, 0, indent, column)
         made.is_optional = bool(box) and rest[3:4] == "*"
         made.number = mark.rstrip(".)") if kind == "open" and not box else ""
         if box and box[1] not in " xX":
-            self.told.append(f"line {number}: '[{box[1]}]' is not a tick: it counts as not done: {made.title[:80]}")
+            self.told.append(f"line {number}: '[{box[1]}]' is not [x], so it counts as not done: {made.title[:80]}")
         self._judge(made, above, bullet[0])
         self.entries.append(made)
         if kind == "bullet" and (fence := FENCE.match(rest)):
@@ -252,14 +252,14 @@ class _Reader:
             self._criterion(made, owner, place)
         elif label and owner and made.kind != "done":
             if made.kind == "open":
-                self.told.append(f"{place}: '{made.title[:80]}' names criteria, so it is not a bead")
+                self.told.append(f"{place}: '{made.title[:80]}' names criteria, so it does not become a bead")
             made.kind, made.wants_criteria = "label", True
             if label[1]:
                 owner.criteria.append([label[1]])
         elif made.kind == "done":
-            self.told.append(f"{place}: skipped, since it is ticked: {made.title[:80]}")
+            self.told.append(f"{place}: skipped, because it is ticked: {made.title[:80]}")
         elif made.kind == "open" and not made.title:
-            self.told.append(f"{place}: an item without a title was left out")
+            self.told.append(f"{place}: skipped, because the item has no title")
             made.kind = "bullet"
         elif made.kind == "bullet":
             self.entries.append(made)
@@ -270,11 +270,11 @@ class _Reader:
 
     def _criterion(self, made: Part, owner: Part | None, place: str) -> None:
         if made.kind == "done":
-            self.told.append(f"{place}: skipped, since it is ticked: {made.title[:80]}")
+            self.told.append(f"{place}: skipped, because it is ticked: {made.title[:80]}")
         elif owner is None:
-            self.told.append(f"{place}: skipped, since its item is ticked: {made.title[:80]}")
+            self.told.append(f"{place}: skipped, because its item is ticked: {made.title[:80]}")
         elif not made.title:
-            self.told.append(f"{place}: a criterion without text was left out")
+            self.told.append(f"{place}: skipped, because the criterion has no text")
         made.criteria = [[made.title]]
         if made.kind != "done" and owner and made.title:
             owner.criteria.append(made.criteria[0])
@@ -345,9 +345,9 @@ class MarkdownTasks:
         self.without = [part for part in found.parts if part.kind != "open" and not (part.level and _is_bead(part))]
         self.parts = [part for part in found.parts if part.level or part.kind != "section"]
         self.beads = [part for part in self.parts if _is_bead(part)]
-        if not self.beads and all(line.startswith("not taken") for line in self.told):
+        if not self.beads and all(line.startswith("not imported") for line in self.told):
             raise PlanError(
-                f"{source}: there is no task in it, no line like `- [ ] Title`, and no heading of a requirement (`R1`)",
+                f"{source}: found no task: no line like `- [ ] Title`, and no heading of a requirement (`R1`)",
                 "Write each task so, or let an agent plan it: `nobrakes forge new TITLE -d - < FILE`.",
             )
         for part in self.without:
@@ -405,7 +405,7 @@ class MarkdownTasks:
         what = f"'{part.title[:80]}'{' and the text below it' if text else ''}"
         if not is_heading:
             what = f"the text below '{part.title[:80]}'" if part.line else "the text before the first heading"
-        self.told.append(f"not taken: {where}, {what}")
+        self.told.append(f"not imported: {where}, {what}")
 
     def _in_order(self) -> dict[Part, list[str]]:
         """Implicit waits, in formats with sequential tasks or phases."""
@@ -455,7 +455,7 @@ class MarkdownTasks:
         nodes = [self._node(part, titles[part], list(dict.fromkeys(waits[part]))) for part in self.beads]
         if self.problems:
             error = refused(self.source, self.problems)
-            error.hint = "Change these lines and take the file again."
+            error.hint = "Change these lines, then import the file again."
             raise error
         return made_plan(nodes, [f"line {part.line}" for part in self.beads], self.source, self.told)
 
@@ -499,15 +499,15 @@ class MarkdownTasks:
             shown = plain_title(name)[:80]
             if not candidates:
                 if is_meant:
-                    self.problems.append(f"line {line}: '{shown}' is waited for, and nothing is called so")
+                    self.problems.append(f"line {line}: depends on '{shown}', but no task has this name")
                 else:
-                    self.told.append(f"line {line}: '{shown}' names nothing here: not taken for a dependency")
+                    self.told.append(f"line {line}: no task is called '{shown}', so it is not a dependency")
                     return None
             elif len(candidates) > 1:
                 places = ", ".join(candidates.values())
-                self.problems.append(f"line {line}: '{shown}' is the name of several: {places}; give one another name")
+                self.problems.append(f"line {line}: several tasks are called '{shown}': {places}; rename one")
             elif "" in candidates:
-                self.told.append(f"line {line}: '{shown}' is ticked: it is not waited for")
+                self.told.append(f"line {line}: '{shown}' is ticked, so no dependency on it is needed")
             else:
                 found += candidates
         return found

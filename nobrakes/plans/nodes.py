@@ -156,7 +156,7 @@ def _problems(error: ValidationError, *within: str | int) -> list[str]:
     for problem in error.errors():
         what = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
-            what = "is not a key of a plan"
+            what = "is not a known key of a plan"
         elif problem["type"] == "missing":
             what = "is missing"
         found.append(f"{_place((*within, *problem['loc']))}: {what}")
@@ -364,7 +364,7 @@ def _names(nodes: Sequence[PlanNode]) -> list[str]:
             if name is None:
                 continue
             if name in seen:
-                problems.append(f"{node.where}: '{name}' is there already, at {seen[name]}")
+                problems.append(f"{node.where}: '{name}' is used twice, first at {seen[name]}")
             else:
                 seen[name] = node.where
     return problems
@@ -460,10 +460,10 @@ def bounded(
         description = f"{title.strip()}\n\n{description}".strip()
     if len(full) > MAX_TITLE:
         description = f"{full}\n\n{description}".strip()
-        told.append(f"{where}: its title is longer than {MAX_TITLE} characters: all of it is in the description")
+        told.append(f"{where}: the title is longer than {MAX_TITLE} characters; the description has all of it")
         full = full[: MAX_TITLE - 1].rstrip() + "…"
     if len(description) > MAX_TEXT:
-        told.append(f"{where}: its text was cut to {MAX_TEXT} characters")
+        told.append(f"{where}: the text was cut to {MAX_TEXT} characters")
         description = description[: MAX_TEXT - 1] + "…"
     return {"title": full or where, **({"description": description} if description else {})}
 
@@ -489,7 +489,7 @@ def read_bytes(path: str) -> bytes:
     if len(data) > MAX_BYTES:
         raise PlanError(
             f"{shown(path)} is larger than {MAX_BYTES >> 20} MB",
-            "Split it into several plans, or name a file of records (.jsonl): that may be of any size.",
+            "Split it into several plans, or use a file of records (.jsonl), which may have any size.",
         )
     return data
 
@@ -513,7 +513,7 @@ def file_in(path: str) -> str:
     """The one file of tasks in a folder; the path itself: a file, or a folder of Backlog.md. Raises PlanError."""
     found = sorted({one for each in IN_FOLDERS for one in glob(each, root_dir=path)})
     if len(found) > 1:
-        raise PlanError(f"{shown(path)} has several files of tasks: {', '.join(found)}", "Name one of them.")
+        raise PlanError(f"{shown(path)} contains several task files: {', '.join(found)}", "Name one of them.")
     return os.path.join(path, found[0]) if found else path
 
 
@@ -577,7 +577,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise PlanError(f"the key '{twice}' is there twice in one object")
+        raise PlanError(f"the key '{twice}' appears twice in one object")
     return made
 
 
@@ -592,7 +592,7 @@ def _json(path: str, text: str) -> Any:
     except PlanError as error:
         raise PlanError(f"{shown(path)}: {error}") from None
     except RecursionError:
-        raise PlanError(f"{shown(path)}: it is nested too deeply") from None
+        raise PlanError(f"{shown(path)}: the content is nested too deeply") from None
 
 
 def _yaml(path: str, text: str) -> Any:
@@ -616,13 +616,13 @@ def _yaml(path: str, text: str) -> Any:
     except yaml.reader.ReaderError as error:
         at = text[: error.position]
         place = f":{at.count(chr(10)) + 1}:{len(at) - at.rfind(chr(10))}"
-        raise PlanError(f"{shown(path)}{place}: not YAML: a character that may not be in it") from None
+        raise PlanError(f"{shown(path)}{place}: not YAML: it contains a character that YAML forbids") from None
     except yaml.YAMLError as error:
         raise PlanError(f"{shown(path)}: not YAML: {error}") from None
     except RecursionError:
-        raise PlanError(f"{shown(path)}: it is nested too deeply") from None
+        raise PlanError(f"{shown(path)}: the content is nested too deeply") from None
     except (ValueError, OverflowError) as error:  # a date that is none, a number that is too long
-        raise PlanError(f"{shown(path)}: a value cannot be read: {error}") from None
+        raise PlanError(f"{shown(path)}: nobrakes cannot read a value: {error}") from None
 
 
 def _refuse_depth(path: str, text: str, loader: Any) -> None:
@@ -634,9 +634,9 @@ def _refuse_depth(path: str, text: str, loader: Any) -> None:
     for event in yaml.parse(text, Loader=loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
-            raise PlanError(f"{shown(path)}:{event.start_mark.line + 1}: it is nested too deeply")
+            raise PlanError(f"{shown(path)}:{event.start_mark.line + 1}: the content is nested too deeply")
         if isinstance(event, yaml.AliasEvent):
-            raise PlanError(f"{_at(path, event)}: a value is used again by an alias (*name)", "Write the values out.")
+            raise PlanError(f"{_at(path, event)}: aliases (*name) are not supported", "Write the value out instead.")
 
 
 def _at(path: str, found: Any) -> str:
@@ -656,7 +656,7 @@ def _refuse(path: str, document: Any) -> None:
             keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
             if len(set(keys)) < len(keys):
                 twice = next(key for key in keys if keys.count(key) > 1)
-                raise PlanError(f"{_at(path, node)}: the key '{twice}' is there twice in one mapping")
+                raise PlanError(f"{_at(path, node)}: the key '{twice}' appears twice in one mapping")
             waiting += [part for pair in node.value for part in pair]
 
 

@@ -200,14 +200,14 @@ def _identities(store: "Store", plan: Plan, existing: frozenset[str]) -> tuple[d
 
 def _reference(problems: list[str], node: PlanNode, key: str, other: str, own: str, known: frozenset[str]) -> None:
     if other == own:
-        problems.append(f"{node.where}.{key}: bead {own} names itself")
+        problems.append(f"{node.where}.{key}: bead {own} refers to itself")
     elif other not in known:
         problems.append(f"{node.where}.{key}: bead '{other[:80]}' is neither in this plan nor in the graph")
 
 
 def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], live: bool, now: float) -> None:
     if "title" not in fields:
-        raise BadBead("title: is missing (no bead has this id yet)")
+        raise BadBead("title: is missing (a new bead needs one)")
     if node.bead is not None:
         bead = node.bead if fields["epic"] == node.bead.epic else replace(node.bead, epic=fields["epic"])
     else:
@@ -234,7 +234,7 @@ def _update(work: Work, bead: Bead, node: PlanNode, fields: Mapping[str, Any], l
     elif node.status == "cancelled" and bead.status not in CLOSED:
         work.cancelled.append(bead.id)
     elif node.status == "done" and bead.status not in CLOSED:
-        work.problems.append(f"{node.where}: only a person finishes {bead.id}: `nobrakes done {bead.id}`")
+        work.problems.append(f"{node.where}: a plan cannot mark {bead.id} as done; type `nobrakes done {bead.id}`")
 
 
 def _leave_closed(work: Work) -> None:
@@ -244,7 +244,7 @@ def _leave_closed(work: Work) -> None:
     edges = {edge for some in (work.added, work.removed) for edge in some if edge.bead in closed}
     for id_ in work.ids:
         if id_ in closed and (id_ in work.changes or any(edge.bead == id_ for edge in edges)):
-            work.problems.append(f"{id_} is {work.before[id_].status.value}: it was left as it is")
+            work.problems.append(f"{id_} is already {work.before[id_].status.value}, so the plan did not change it")
             work.changes.pop(id_, None)
     work.added = {edge: None for edge in work.added if edge not in edges}
     work.removed -= edges
@@ -385,12 +385,12 @@ class PlanReport:
 class PlanDeadlock(Deadlock):
     """A plan whose beads would wait for each other. `details`: every circle as JSON values."""
 
-    hint = "Take the named dependencies out of the plan, or apply it with --cut; nothing was written."
+    hint = "Remove the named dependencies from the plan, or apply it with --cut. Nothing was written."
 
     def __init__(self, found: Sequence[Circle]) -> None:
         stuck = {bead for circle in found for bead in circle.stuck}
         beads, circles = count(len(stuck), "bead"), count(len(found), "circle")
-        lines = [f"{beads} could never start, because of {circles}; nothing was written"]
+        lines = [f"{beads} could never start, because of {circles} of dependencies; nothing was written"]
         lines += [f"  {told(circle)}" for circle in found]
         lines.append("  stuck: " + ", ".join(sorted(stuck)))
         super().__init__("\n".join(lines))
@@ -408,7 +408,7 @@ def told(circle: Circle) -> str:
     """One line: who waits for whom, and what to cut."""
     around = " -> ".join((*circle.members, circle.members[0]))
     verb = "is a child of" if circle.cut.type is DependencyType.PARENT_CHILD else "depends on"
-    return f"{around}: cut '{circle.cut.bead} {verb} {circle.cut.needs}'"
+    return f"{around}: remove '{circle.cut.bead} {verb} {circle.cut.needs}'"
 
 
 _VALUES = re.compile(
@@ -469,9 +469,7 @@ def plan_in(text: str, path: str, known: Container[str] = ()) -> Plan:
     plan = plan_of_values(nodes.load("-" if small.endswith(".json") else path, "\n" * above + fenced[2]), source, known)
     last = above + fenced[0].count("\n") + 1
     outside = [(1, above - 1, plain[: fenced.start()]), (last, plain.rstrip().count("\n") + 1, plain[fenced.end() :])]
-    told = [
-        f"not taken: lines {begin} to {end}, which are outside of the plan" for begin, end, t in outside if t.strip()
-    ]
+    told = [f"not imported: lines {begin} to {end}, outside the plan" for begin, end, t in outside if t.strip()]
     return replace(plan, problems=(*told, *plan.problems))
 
 

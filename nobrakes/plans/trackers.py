@@ -133,30 +133,30 @@ def _plan_of_tasks(
     made = []
     for task in tasks:
         if task.why:
-            told.append(f"not taken: {task.where}, since {task.why}: {task.fields['title'][:80]}")
+            told.append(f"not imported: {task.where}, because {task.why}: {task.fields['title'][:80]}")
             continue
         told += task.told
         node = {"id": task.id, **task.fields, **({"type": "epic"} if task.name in parents else {})}
         if task.parent in by_name and task.parent != task.name and not by_name[task.parent].why:
             node["epic"] = by_name[task.parent].id
         elif task.parent:
-            told.append(f"{task.where}: its parent {task.parent[:80]} is not taken over")
+            told.append(f"{task.where}: its parent {task.parent[:80]} is not imported")
         if task.status in _HELD:
             node["hold"] = task.status
         elif task.status not in _ORDINARY:
-            told.append(f"{task.where}: it is '{task.status[:40]}' there, and waits for approval here")
+            told.append(f"{task.where}: the task is '{task.status[:40]}' there, and needs approval here")
         needs = list[str]()
         for name in _names(task.needs, partial(found, task)):
             other, there = found(task, name), prefix + name.removeprefix("#")
             if other is None and there in known:
                 needs.append(there)
             elif other is None or other is task:
-                why = "itself" if other else f"'{name[:80]}', which is neither there nor in the graph"
-                told.append(f"{task.where}: waits for {why}: not taken over")
+                why = "itself" if other else f"'{name[:80]}' (neither in the file nor in the graph)"
+                told.append(f"{task.where}: its dependency on {why} is not imported")
             elif other.name == task.parent:
-                told.append(f"{task.where}: waits for its own epic, {name[:80]}: not taken over")
+                told.append(f"{task.where}: its dependency on its own epic, {name[:80]}, is not imported")
             elif other.status in _CANCELLED or other.status == "draft":
-                told.append(f"{task.where}: waits for {name[:80]}, which is {other.status}: not waited for")
+                told.append(f"{task.where}: its dependency on {name[:80]}, which is {other.status}, is not imported")
             elif not other.why:
                 needs.append(other.id)
         made.append({**node, **({"needs": list(dict.fromkeys(needs))} if needs else {})})
@@ -177,7 +177,7 @@ def plan_of_taskmaster(value: Mapping[str, Any], source: str, known: Container[s
     found: list[PlanNode] = []
     for tag, tasks in tagged(value).items():
         whole, before = (value, "") if "tasks" in value else (value[tag], f"{tag[:80]}: ")
-        told += [f"not taken: {before}'{name[:80]}', which is not a task" for name in whole if name != "tasks"]
+        told += [f"not imported: {before}'{name[:80]}', which is not a task" for name in whole if name != "tasks"]
         word = tag if re.fullmatch(r"[A-Za-z0-9_-]{1,24}", tag) else sha256(tag.encode()).hexdigest()[:8]
         prefix, kind = ("tm-", "task") if tag == MASTER else (f"tm-{word}-", f"{tag[:80]}: task")
         found += _Outline(source, known, told, prefix, kind).plan({"tasks": tasks}).nodes
@@ -248,7 +248,7 @@ def plan_of_values(value: Any, source: str, known: Container[str] = ()) -> Plan:
     told: list[str] = []
     inside = [name for name, one in value.items() if _groups(one)] if isinstance(value, dict) else []
     if len(inside) == 1 and not _groups(value):  # `plan:` or `project:` around it all
-        told += [f"not taken: '{str(name)[:80]}', which is not a task" for name in value if name != inside[0]]
+        told += [f"not imported: '{str(name)[:80]}', which is not a task" for name in value if name != inside[0]]
         value = value[inside[0]]
     beads = value.get("beads") if isinstance(value, dict) else value
     is_nested = isinstance(beads, list) and any(
@@ -310,7 +310,7 @@ class _Outline:
 
     def plan(self, value: Mapping[Any, Any]) -> Plan:
         groups = _groups(value)
-        self.told += [f"not taken: '{str(name)[:80]}', which is not a task" for name in value if name not in groups]
+        self.told += [f"not imported: '{str(name)[:80]}', which is not a task" for name in value if name not in groups]
         waiting = self._below(value, _GROUPS, "", None)
         while waiting:
             where, given, above = waiting.pop()
@@ -339,12 +339,12 @@ class _Outline:
             raw = {"id" if f"{_squashed(key)}s" == group else key: one for key, one in raw.items()}
         given, fields, left = _outline_fields(raw, where)
         if (title := fields.get("title")) is None:
-            self.told.append(f"not taken: {where}, which has no title")
+            self.told.append(f"not imported: {where}, which has no title")
             return None
         own, again = number if self.kind else given["id"] or title, 2
         name = f"{before}{own}".lower() if self.kind or own.lower() in self.tasks else own.lower()
         if self.kind and (name in self.tasks or not number):
-            self.problems.append(f"{where} is there twice" if number else f"{where} has no id")
+            self.problems.append(f"{where} appears twice" if number else f"{where} has no id")
         while name in self.tasks:
             name, again = f"{before}{own} {again}".lower(), again + 1
         text = "\0".join((*([above.id] if above else []), own if again == 2 else name, normal(title)))
@@ -413,11 +413,11 @@ def _outline_fields(raw: Mapping[Any, Any], where: str) -> tuple[dict[str, Any],
         elif (found := _known_value(key, value)) is not None:
             fields[key] = found
         else:
-            told.append(f"{where}: the {key} '{text[:40]}' is not known: not taken over")
+            told.append(f"{where}: the unknown {key} '{text[:40]}' is not imported")
     if "title" in fields:
         fields |= bounded(fields["title"], "\n\n".join(texts), where, told, in_one_line)
     if left:
-        told.append(f"not taken: {where}, its fields {', '.join(sorted(map(str, left)))[:200]}")
+        told.append(f"not imported: {where}, its fields {', '.join(sorted(map(str, left)))[:200]}")
     return given, fields, told
 
 
@@ -454,7 +454,7 @@ def plan_of_issues(value: Any, source: str, known: Container[str] = ()) -> Plan:
     problems = [f"issues[{place}]{text}" for place, issue in enumerate(issues) for text in _problems(issue)]
     numbers = [issue["number"] for issue in issues] if not problems else []
     problems += [
-        f"issue #{number} is there twice" for number in sorted(n for n, many in Counter(numbers).items() if many > 1)
+        f"issue #{number} appears twice" for number in sorted(n for n, many in Counter(numbers).items() if many > 1)
     ]
     if problems:
         error = refused(source, problems)
@@ -464,7 +464,7 @@ def plan_of_issues(value: Any, source: str, known: Container[str] = ()) -> Plan:
     in_order = issues[::-1] if numbers == sorted(numbers, reverse=True) else issues
     taken = filter(_is_open, in_order)
     left = {name for issue in taken for name, one in issue.items() if name not in _ISSUE_FIELDS and one}
-    told = [f"not taken: the fields {', '.join(sorted(left))[:200]} of issues"] if left else []
+    told = [f"not imported: the fields {', '.join(sorted(left))[:200]} of issues"] if left else []
     milestones: dict[str, _Task] = {}
     tasks = [_issue(issue, milestones) for issue in in_order]
     return _plan_of_tasks([*milestones.values(), *tasks], source, told, known, "gh-")
@@ -511,7 +511,7 @@ def _problems(issue: Any) -> Iterator[str]:
         yield ".title: is not text" if "title" in issue else ".title: is missing"
     for name, kinds in (("body", str), ("state", str), ("labels", list), ("milestone", (dict, str))):
         if issue.get(name) is not None and not isinstance(issue[name], kinds):
-            yield f".{name}: is of another kind than gh gives"
+            yield f".{name}: has another type than gh prints"
     labels = issue.get("labels")
     for place, label in enumerate(labels if isinstance(labels, list) else ()):
         if not isinstance(label.get("name") if isinstance(label, dict) else label, str):
@@ -548,7 +548,7 @@ def plan_of_tables(text: str, source: str, known: Container[str]) -> Plan | None
     if not found:
         return None
     outside = {number for number, line in enumerate(text.split("\n"), 1) if line.strip()}.difference(inside)
-    told = [f"not taken: {runs([*outside], inside)}, outside of the tables"] if outside else []
+    told = [f"not imported: {runs([*outside], inside)}, outside of the tables"] if outside else []
     groups = [{"title": name, "tasks": rows} for name, rows in grouped(found).items()]
     tasks = [row for _, row in found]
     return _Outline(source, known, told).plan({"epics": groups} if len(groups) > 1 else {"tasks": tasks})
@@ -582,7 +582,7 @@ def plan_of_backlog(texts: Mapping[str, str], source: str, known: Container[str]
     tasks: list[tuple[Any, _Task]] = []
     for name, text in texts.items():
         if (said := front_matter(text, name)) is None:
-            told.append(f"not taken: {name}, which is not a task of Backlog.md")
+            told.append(f"not imported: {name}, which is not a task of Backlog.md")
             continue
         given = str(said.get("id") or "").strip()
         id_ = given if is_bead_id(given) else f"bl-{sha256(name.encode()).hexdigest()[:10]}"
@@ -600,5 +600,5 @@ def plan_of_backlog(texts: Mapping[str, str], source: str, known: Container[str]
         task = _Task(own, id_, name, status, fields, parent, found_of["needs"], _why_not(status), left)
         tasks.append(((order, [int(n) for n in re.findall(r"\d+", given)]), task))
     if not tasks and not told:
-        raise PlanError(f"{source}: there is no task in it", "Name a folder with tasks of Backlog.md, or a file.")
+        raise PlanError(f"{source}: found no task", "Name a folder with Backlog.md tasks, or one such file.")
     return _plan_of_tasks([task for _, task in sorted(tasks, key=itemgetter(0))], source, told, known)

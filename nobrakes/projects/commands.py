@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from .service.projects_folder import ProjectView
     from .service.sprint_approval import Offer, ScheduleView
 
-Name = Annotated[str, Field("The project's name, also that of its folder.", metavar="NAME")]
-Title = Annotated[str, Field("Its title (default: its name).", ("--title",), most=NOTE)]
+Name = Annotated[str, Field("The name of the project and of its folder.", metavar="NAME")]
+Title = Annotated[str, Field("The project's title (default: its name).", ("--title",), most=NOTE)]
 Objective = Annotated[str, Field("The goal, in a measurable form.", ("--objective",), most=TEXT)]
-Context = Annotated[str, Field("Why it exists, and its background.", ("--context",), most=TEXT)]
+Context = Annotated[str, Field("Why the project exists, and its background.", ("--context",), most=TEXT)]
 Constraints = Annotated[tuple[str, ...], Field("A constraint.", ("--constraint",), most=TEXT)]
 Resources = Annotated[tuple[str, ...], Field("A source to read.", ("--resource",), most=TEXT)]
 Criteria = Annotated[tuple[str, ...], Field("A success criterion.", ("--criterion",), most=TEXT)]
-Source = Annotated[str, Field("Where it comes from.", ("--source",), one_of=SOURCES)]
+Source = Annotated[str, Field("Where the project comes from.", ("--source",), one_of=SOURCES)]
 Found = tuple["ProjectView", str]
 
 
@@ -43,30 +43,30 @@ def new(
     from .service import projects_folder
 
     if source not in SOURCES:
-        raise UsageError(f"'{one_line(source)[:40]}' is not a source of a project", f"One of: {', '.join(SOURCES)}.")
+        raise UsageError(f"'{one_line(source)[:40]}' is not a known source", f"Use one of: {', '.join(SOURCES)}.")
     made = projects_folder.create(Brief(name, title, objective, context, constraint, resource, criterion, source), by)
-    told = f"project {made.name} was made in {one_line(made.path)}\nnext: read and complete {made.path}/CLAUDE.md"
+    told = f"created project {made.name} in {one_line(made.path)}\nnext: read and complete {made.path}/CLAUDE.md"
     return made, told
 
 
-Undo = Annotated[bool, Field("Restore it.", ("--undo",))]
+Undo = Annotated[bool, Field("Restore the project.", ("--undo",))]
 
 
 def archive(app: "App | None", by: str, name: Name, undo: Undo = False) -> Found:
-    """Hide a project from lists and sessions. Nothing is moved or removed."""
+    """Hide a project from lists and sessions. This moves and deletes nothing."""
     from .service import projects_folder
 
     found = projects_folder.archive(name, not undo)
-    return found, f"project {found.name} {'is back' if undo else 'is archived; `--undo` restores it'}"
+    return found, f"project {found.name} {'is restored' if undo else 'is archived; `--undo` restores it'}"
 
 
 Sprints = Annotated[int, Field("The number of sprints that you approve.", ("--sprints", "-n"), least=1)]
 Tests = Annotated[bool, Field("Whether a Test Writer writes each sprint's tests first.", ("--tests/--no-tests",))]
-Items = Annotated[tuple[str, ...], Field("Only this item of the roadmap (default: all).", ("--item",), "ID", TEXT)]
-Budget = Annotated[float, Field("What the sprints may cost together, in US dollars; 0: no limit.", ("--usd",), least=0)]
+Items = Annotated[tuple[str, ...], Field("Only this roadmap item (default: all).", ("--item",), "ID", TEXT)]
+Budget = Annotated[float, Field("The most that all sprints may cost, in US dollars; 0: no limit.", ("--usd",), least=0)]
 Until = Annotated[str, Field("The last day on which a sprint may start, for example 2026-12-31.", ("--until",), "DAY")]
 Later = Annotated[bool, Field("Start no daemon now; the next one starts the sprints.", ("--later",))]
-Seen = Annotated[str, Field("Which offer the page showed: an approval of another one is refused.", ("--seen",))]
+Seen = Annotated[str, Field("The offer that you saw; nobrakes refuses to approve another one.", ("--seen",))]
 
 
 def offered(
@@ -85,7 +85,7 @@ def offered(
     limited = sprint_approval.Limits(item, usd, until)
     found = sprint_approval.offer(app.store, app.git, app.config, sprints, tests, limited, is_later)
     if seen and seen != found.seen:
-        raise NotAllowed("the brief, the roadmap, the checks or the caps changed since you looked", "Look again.")
+        raise NotAllowed("the brief, the roadmap, the checks or the caps changed since you looked", "Read them again.")
     return found
 
 
@@ -100,11 +100,11 @@ def run(
     later: Later = False,
     seen: Seen = "",
 ) -> tuple[dict[str, Any], str]:
-    """Approve some sprints of a project: each is planned, built, reviewed and documented, then the next begins.
+    """Approve sprints of a project. nobrakes plans, builds, reviews and documents each sprint before the next begins.
 
-    It first shows what you approve: the brief, the roadmap items, the checks and the caps. nobrakes asks you again if
-    one of them changes, if the budget is spent, if the last day is over, or if a plan contains other work. Work ends
-    after these sprints, or earlier when every success criterion is met and `nobrakes project whats-next` lists nothing.
+    The command first shows what you approve: the brief, the roadmap items, the checks and the caps. nobrakes asks you
+    again if one of them changes, if the budget is spent, if the last day is over, or if a plan contains other work. It
+    ends after these sprints, or earlier if every success criterion is met and `nobrakes project whats-next` is empty.
     """
     from ..app import blockers
     from ..daemon.service import control
@@ -117,11 +117,7 @@ def run(
     made = sprint_approval.accept(app.store, app.paths, offer, by)
     if pid is None and not later:
         pid = control.start(app.paths, app.store)
-    works = (
-        f"the daemon is running them (process {pid})"
-        if pid
-        else "no daemon runs there; the next one starts the sprints"
-    )
+    works = f"the daemon runs them (process {pid})" if pid else "no daemon is running; the next one starts the sprints"
     told = f"{count(sprints, 'sprint')} of {name}: {works}\n`nobrakes project status` shows the progress"
     return {"run": made, "offer": offer, "daemon": pid}, told
 
@@ -130,7 +126,7 @@ At = Annotated[str, Field("The local time in the time zone.", ("--at",), "HH:MM"
 Days = Annotated[str, Field("Days such as mon,thu (default: every day).", ("--days",))]
 Zone = Annotated[str, Field("The time zone, such as Europe/Berlin (default: this machine's).", ("--zone",))]
 Each = Annotated[int, Field("The number of sprints each time.", ("--sprints", "-n"), least=1)]
-Late = Annotated[float, Field("Start up to this many hours late; later you get a message.", ("--late-hours",))]
+Late = Annotated[float, Field("How many hours late a start may be; after that you get a message.", ("--late-hours",))]
 Remove = Annotated[int | None, Field("Remove schedule N.", ("--remove",), "N")]
 
 
@@ -155,10 +151,10 @@ def schedule(
     projects_folder.require_project(app.paths.root)
     if remove is not None:
         sprint_approval.remove(app.store, app.paths, remove, by)
-        return {"removed": remove}, f"schedule {remove} is removed"
+        return {"removed": remove}, f"removed schedule {remove}"
     if not at:
         known = sprint_approval.scheduling_listed(app.store)
-        return {"schedules": known}, "\n".join(map(due, known)) or "no schedule: --at HH:MM adds one"
+        return {"schedules": known}, "\n".join(map(due, known)) or "no schedules yet; add one with --at HH:MM"
     offer = offered(app, sprints, tests, item, usd, until, seen, is_later=True)
     wanted = sprint_approval.wanted(at, days, zone, late_hours, offer, by)
     made = sprint_approval.add(app.store, app.paths, wanted)
@@ -184,12 +180,12 @@ Only = Annotated[str, Field("Only this project, even if you stopped its daemon."
 
 
 def go_on(app: "App | None", by: str, name: Only = "") -> tuple[list[ProjectProgress], str]:
-    """Start the daemon of every unfinished project: those with approved sprints, a schedule, or beads or sessions that
-    can continue.
+    """Start the daemon of every unfinished project. A project is unfinished if it has approved sprints, a schedule, or
+    beads or sessions that can continue.
 
-    The daemon resumes interrupted work and updates the documents. A project that you stopped or paused is left out,
-    unless you name it. Use it after you log in or restart the machine; `nobrakes daemon install` does the same for all
-    your daemons."""
+    The daemon resumes interrupted work and updates the documents. The command skips projects that you stopped or
+    paused, unless you name one. Use it after you log in or restart the machine; `nobrakes daemon install` does the same
+    for all your daemons."""
     from .service import projects_folder
 
     opened = projects_folder.opened()
@@ -208,12 +204,12 @@ def _went_on(found: "ProjectView", is_named: bool) -> ProjectProgress:
         with open_app(found.path) as app:
             why = sprint_approval.unfinished(app.store, app.store.board(control.limits(app.store, app.config)))
             if (pid := control.running(app.paths)) is not None or not why:
-                return ProjectProgress(found.name, pid, why or "nothing is unfinished")
+                return ProjectProgress(found.name, pid, why or "no unfinished work")
             if not is_named and not control.is_wanted(app.store):
-                hint = f"you stopped its daemon, or never started one: `nobrakes project continue {found.name}`"
+                hint = f"its daemon is stopped. Start it: `nobrakes project continue {found.name}`"
                 return ProjectProgress(found.name, None, f"{why}; {hint}")
             if app.store.setting(control.PAUSED) is not None:
-                paused = f"it is paused: `{typed_in(found.path, 'nobrakes resume')}`"
+                paused = f"the project is paused. Resume it: `{typed_in(found.path, 'nobrakes resume')}`"
                 return ProjectProgress(found.name, None, f"{why}; {paused}")
             blockers(app).require(app.store.now())
             return ProjectProgress(found.name, control.start(app.paths, app.store), why)

@@ -269,7 +269,7 @@ def changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...
 
 def going_already(run: SprintRun) -> NotAllowed:
     return NotAllowed(
-        f"{count(run.asked, 'sprint was', 'sprints were')} asked for already, and not all are done",
+        f"{count(run.asked, 'sprint is', 'sprints are')} already approved, and not all are done",
         "`nobrakes project status` shows the progress.",
     )
 
@@ -283,7 +283,7 @@ def slug(text: str) -> str:
 def require(kind: Kind, text: str) -> str:
     """The stripped text. UsageError if it is invalid for this kind."""
     if not (plain := text.strip()):
-        raise UsageError(f"the {kind.value} is empty", "Say something in it.")
+        raise UsageError(f"the {kind.value} is empty", "Write some text.")
     if len(plain) > MAX_DOCUMENT:
         raise UsageError(f"a {kind.value} has at most {MAX_DOCUMENT} characters, not {len(plain)}", "Shorten it.")
     return plain
@@ -482,9 +482,9 @@ def clock_time(text: str) -> time:
     """`03:00` as a time. UsageError."""
     hour, _, minute = text.strip().partition(":")
     if not (hour.isdigit() and minute.isdigit() and len(hour) <= 2 and len(minute) == 2) or not hour.isascii():
-        raise UsageError(f"'{text[:20]}' is not a time of day", "As on a clock of 24 hours: --at 03:00.")
+        raise UsageError(f"'{text[:20]}' is not a time of day", "Use a 24-hour clock: --at 03:00.")
     if int(hour) > 23 or int(minute) > 59:
-        raise UsageError(f"'{text[:20]}' is not a time of day", "As on a clock of 24 hours: --at 03:00.")
+        raise UsageError(f"'{text[:20]}' is not a time of day", "Use a 24-hour clock: --at 03:00.")
     return time(int(hour), int(minute))
 
 
@@ -520,12 +520,10 @@ def comes(one: Schedule, zone: tzinfo, now: float, hindered: bool, refused: str)
     if not (dues := due_times(one, zone, max(one.last_due, one.created_at), now)):
         return None
     before = (
-        f"; {count(len(dues) - 1, 'due time before it was', 'due times before it were')} missed, too"
-        if len(dues) > 1
-        else ""
+        f"; {count(len(dues) - 1, 'earlier start was', 'earlier starts were')} missed, too" if len(dues) > 1 else ""
     )
     if now - dues[-1] >= one.late_hours * 3600:
-        return Due(one.id, dues[-1], DueEnd.MISSED, f"nothing could begin it within {one.late_hours:g} h{before}")
+        return Due(one.id, dues[-1], DueEnd.MISSED, f"nothing could start them within {one.late_hours:g} h{before}")
     if hindered:
         return None
     if refused:

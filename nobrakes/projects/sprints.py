@@ -143,7 +143,7 @@ def _between(facts: Facts) -> Step | None:
             left += f", and whats-next has {count(facts.findings, 'finding')}"
         done = f"{count(facts.done, 'sprint is', 'sprints are')} done; {left}"
         if facts.claimed:
-            claims = f"{done}; agents claim {facts.claimed} of them: tick what holds in {BRIEF}, and commit it"
+            claims = f"{done}; agents claim that {facts.claimed} are met: tick the true ones in {BRIEF} and commit it"
             return Stop(facts.run.id, RunState.CLAIMED, claims)
         return Stop(facts.run.id, RunState.OVER, done)
     return _lapsed(facts) or _begin(facts, facts.last + 1)
@@ -196,11 +196,11 @@ def _documents(facts: Facts, sprint: Sprint, work: Work | None, after: Stage) ->
     if work.status is Status.DONE:
         return Move(sprint.number, after)
     if work.status in CLOSED:
-        return _stopped(facts, f"the documents of sprint {sprint.number} were given up")
+        return _stopped(facts, f"the bead that writes sprint {sprint.number}'s documents was cancelled")
     if work.is_back:
         if work.tries < TRIES:
             return Place(sprint.number, sprint.stage)
-        return _stopped(facts, f"the documents of sprint {sprint.number} do not pass the Reviewer")
+        return _stopped(facts, f"the documents of sprint {sprint.number} failed the review {TRIES} times")
     return None
 
 
@@ -341,7 +341,7 @@ def _tasks(by_sprint: Left) -> list[Finding]:
     for name, (total, left) in by_sprint.items():
         if left:
             planned = count(total, "task is planned", "tasks are planned")
-            text = f"{planned}, {total - len(left)} with what they name: {len(left)} left"
+            text = f"{planned}, but the files of {len(left)} do not exist or did not change"
             found.append(Finding(Contradiction.TASKS_LEFT, f"{model.SPRINTS}/{name}/plan.md", text, tuple(left)))
     return found
 
@@ -359,7 +359,7 @@ def _decisions(text: str, sprints: Sequence[DocumentsSprint], began: Began) -> l
             missing.append(title)
     if not missing:
         return []
-    what = f"{count(len(missing), 'decision')} that no plan knows"
+    what = f"{count(len(missing), 'decision')} that no plan mentions"
     return [Finding(Contradiction.DECISION_NOT_IN_PLAN, "DECISIONS.md", what, tuple(missing))]
 
 
@@ -384,7 +384,7 @@ def _roadmap(text: str, subjects: Sequence[str]) -> list[Finding]:
             done.append(f" {words(_said_done(subject))} ")
     open_ = [box for box in model.boxes(list(model.lines(text))) if not box.is_checked]
     behind = [box.text for box in open_ if (own := words(model.own_id(box.text) or box.text)) and _named(own, done)]
-    what = "commits say that this is done, and the roadmap has it open"
+    what = "commits say that this is done, but the roadmap shows it as open"
     return [Finding(Contradiction.ROADMAP_BEHIND, model.ROADMAP, what, tuple(behind))] if behind else []
 
 
@@ -419,7 +419,7 @@ def _reviews(sprints: Sequence[DocumentsSprint], status: str, by_sprint: Left) -
             why = "its tasks are done"
         if why:
             where = f"{model.SPRINTS}/{sprint.name}/review.md"
-            found.append(Finding(Contradiction.REVIEW_MISSING, where, f"the sprint is not closed, and {why}"))
+            found.append(Finding(Contradiction.REVIEW_MISSING, where, f"the sprint has no review, although {why}"))
     return found
 
 
@@ -427,7 +427,7 @@ def _complete(brief: str, status: str) -> list[Finding]:
     open_ = tuple(box.text for box in model.criteria(brief) if not box.is_checked)
     if status != "complete" or not open_:
         return []
-    text = f"task.md says complete, and {count(len(open_), 'success criterion is', 'success criteria are')} not met"
+    text = f"task.md says complete, but {count(len(open_), 'success criterion is', 'success criteria are')} not met"
     return [Finding(Contradiction.NOT_COMPLETE, "task.md", text, open_)]
 
 

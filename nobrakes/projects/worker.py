@@ -98,7 +98,7 @@ def _lapsed(ports: Ports, going: Going, main: MainFiles) -> tuple[tuple[str, ...
     other = changed(terms, terms_now(ports, main))
     usd, until = float(terms.get(model.USD) or 0.0), terms.get(model.UNTIL, "")
     if usd and (cost := ports.store.sprints_cost(going.run.id)).usd + cost.estimated >= usd:
-        return other, f"you approved ${usd:.2f}, and its sprints have cost {cost_text(plain(cost))}"
+        return other, f"you approved ${usd:.2f}, but the sprints have cost {cost_text(plain(cost))}"
     if until and datetime.fromtimestamp(now, ports.zone()).date().isoformat() > until:
         return other, f"the approval ended on {until}"
     return other, ""
@@ -225,7 +225,7 @@ def free_id(ports: Ports, wanted: str) -> str:
 
 
 def _bead(name: str, title: str, sprint: Sprint, made: dict[str, str]) -> Bead:
-    told = f"nobrakes writes these from its records and from what agents handed in: {', '.join(sorted(made))}."
+    told = f"nobrakes writes these files from its records and the agents' reports: {', '.join(sorted(made))}."
     return Bead(name, title, description=told, needs_tests=False, scaffolding=True, priority=1)
 
 
@@ -325,14 +325,14 @@ class Scheduling:
 
     def _refused(self, one: Schedule) -> str:
         if (going := self.ports.store.sprints_going()) is not None and going.run.state is RunState.GOING:
-            return "sprints are running already"
+            return "sprints are already running"
         main = MainFiles(self.ports)
         brief = main.text(sprints.BRIEF)
         if others := changed(one.terms, terms_now(self.ports, main)):
             again = f"nobrakes project schedule {self.ports.paths.root.rpartition('/')[2]}"
-            return f"the {' and '.join(others)} changed since you approved: `{again}` approves again"
+            return f"the {' and '.join(others)} changed since your approval. Approve again: `{again}`"
         if (boxes := model.criteria(brief)) and all(box.is_checked for box in boxes):
-            return "every success criterion is met already"
+            return "every success criterion is already met"
         return ""
 
     def wake_at(self, now: float) -> list[float]:

@@ -216,16 +216,16 @@ def waits_for(seen: Seen, pull: PullRequest, by_itself: bool = False) -> str:
         return seen.trouble
     told = seen.told
     if told is None:
-        return "the request is being opened"
+        return "nobrakes is opening the pull request"
     where = f"pull request #{told.number} ({told.url})" if told.number else f"the branch {pull.branch} ({told.url})"
     if told.head and told.head != pull.head:
-        return f"{where} has commits that nobrakes did not push, and waits for people"
+        return f"{where} has commits that nobrakes did not push, so people have to decide"
     if open_ones := running(seen.checks):
-        return f"{where} waits for its checks: {', '.join(clean(one.name)[:40] for one in open_ones[:_SHOWN])}"
-    who = "the host to merge it by itself" if told.auto_merge else "people to merge it"
+        return f"{where} is waiting for its checks: {', '.join(clean(one.name)[:40] for one in open_ones[:_SHOWN])}"
+    who = "the code host to merge it" if told.auto_merge else "people to merge it"
     into = f" into {pull.into}" if pull.into else ""
-    but = ": git alone merges nothing by itself (review.pull_auto_merge)" if by_itself else ""
-    return f"{where} waits for {who}{into}{but}"
+    but = ": plain git cannot merge automatically (review.pull_auto_merge)" if by_itself else ""
+    return f"{where} is waiting for {who}{into}{but}"
 
 
 def log_of_red(seen: Seen, pull: PullRequest) -> str:
@@ -388,16 +388,16 @@ def remembered(new: Sequence[ReviewComment], pull: PullRequest) -> PullRequest:
 
 def told(found: Sequence[Again], pull: PullRequest, answers: Sequence[str]) -> str:
     """Text for a person: each point with both demands, then the Doers' answers, the latest last."""
-    lines = [f"People asked again for a change of pull request {pull.name} that was asked for and answered before."]
+    lines = [f"People asked again for a change of pull request {pull.name} that an agent had already answered."]
     for before, now in found[:_DISPUTES_SHOWN]:
-        place = f"{_short(now.path, 200)}:{now.line}" if now.line else _short(now.path, 200) or "about the whole"
+        place = f"{_short(now.path, 200)}:{now.line}" if now.line else _short(now.path, 200) or "about the whole change"
         lines.append(f"- {place}")
         lines.append(f"  {before.get('by')}, on {str(before.get('head'))[:12]}: {before.get('text')}")
         lines.append(f"  {_short(now.by, 100)}, on {pull.head[:12]}: {_short(now.text, _QUOTED)}")
     if len(found) > _DISPUTES_SHOWN:
         lines.append(f"and {len(found) - _DISPUTES_SHOWN} more.")
     if answers:
-        lines += ["The answers:", *(f"- {_short(answer, _QUOTED)}" for answer in answers)]
+        lines += ["The agents' answers:", *(f"- {_short(answer, _QUOTED)}" for answer in answers)]
     return "\n".join(lines)
 
 
@@ -523,7 +523,7 @@ def _criteria(facts: Facts) -> str:
     told = {"automated": "checked", "review": "read by an agent" if is_read else "for a person to read"}
     met = {"automated", "review"} if is_read else {"automated"}
     lines = [
-        f"- [{'x' if how in met else ' '}] {shown(text, 500)} ({told.get(how, 'to be tried by a person')})"
+        f"- [{'x' if how in met else ' '}] {shown(text, 500)} ({told.get(how, 'for a person to try')})"
         for text, how in facts.criteria[:_CRITERIA]
     ]
     return "\n".join(["## Acceptance criteria", "", *lines]) if lines else ""
@@ -533,11 +533,11 @@ def _read(facts: Facts) -> str:
     """Only counts of findings: the details are not for the request."""
     if not facts.read:
         return ""
-    lines = ["## Code review", "", "An agent that did not do the work read it after every check had passed.", ""]
+    lines = ["## Code review", "", "After every check had passed, an agent that had not done the work reviewed it.", ""]
     for one in facts.read:
         found = Counter(str(finding["priority"]) for finding in one["findings"])
-        counts = ", ".join(f"{found[name]} {name}" for name in sorted(found)) or "nothing found"
-        said = counts if one["outcome"] == "done" else "no review came of it"
+        counts = ", ".join(f"{found[name]} {name}" for name in sorted(found)) or "no findings"
+        said = counts if one["outcome"] == "done" else "no completed review"
         lines.append(f"- Round {one['round']}: {said}.")
     if facts.cost:
         lines.append(f"- Cost: ${sum(float(one['cost_usd']) for one in facts.read):.2f}.")
@@ -549,7 +549,7 @@ def _evidence(facts: Facts) -> str:
     lines.append(f"- `{facts.head[:12]}` passed every check on {facts.base_branch} at `{facts.base[:12]}`.")
     if facts.after is not None:
         before = "unknown" if facts.before is None else str(facts.before)
-        lines.append(f"- Tests that pass: {before} before, {facts.after} with it.")
+        lines.append(f"- Passing tests: {before} before, {facts.after} after.")
     if facts.attempts:
         lines.append(f"- Attempts: {facts.attempts}.")
     if facts.files:

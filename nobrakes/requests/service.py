@@ -39,10 +39,10 @@ def one(store: "Store", bead: str) -> RequestView:
     store.bead(bead)
     found = store.pull(bead)
     if found is None and _unopened(store, _review(store, bead)) is not None:
-        why = f"{bead} has passed and has no pull request yet"
-        raise NotAllowed(why, f"`nobrakes status` says what it waits for; if for you: `nobrakes pr open {bead}`.")
+        why = f"{bead} passed its checks, but has no pull request yet"
+        raise NotAllowed(why, f"`nobrakes status` shows why. If it is waiting for you: `nobrakes pr open {bead}`.")
     if found is None:
-        raise NotAllowed(f"{bead} has no pull request", "`nobrakes pr list --all` shows those that there are.")
+        raise NotAllowed(f"{bead} has no pull request", "`nobrakes pr list --all` lists all pull requests.")
     return view(found)
 
 
@@ -73,7 +73,7 @@ def address(store: "Store", bead: str) -> str:
     """The request's page; NotAllowed: unknown."""
     found = one(store, bead)
     if not found.page:
-        raise NotAllowed(f"the request of {bead} has no page: it is the branch {found.branch}", "Look for it there.")
+        raise NotAllowed(f"{bead} has no page at the code host, only the branch {found.branch}", "Look at the branch.")
     return found.page
 
 
@@ -99,7 +99,7 @@ def sync(store: "Store", config: "Config", paths: "Paths") -> int:
     """Poll all waiting requests now; returns their number. NotAllowed: work does not land by requests."""
     if not config.review.by_request:
         why = f'this repository does not use pull requests: review.land = "{config.review.land}"'
-        raise NotAllowed(why, "`nobrakes config set review.land pull_request` has each bead become a pull request.")
+        raise NotAllowed(why, "To turn each bead into a pull request: `nobrakes config set review.land pull_request`.")
     store.set_setting(ASKED, repr(store.now()))
     wake(paths)
     return len(store.pulls())
@@ -146,11 +146,11 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
     try:
         pulls = ports_of(paths, config)
         pulls.host.ready()
-        yield Finding(_NAME, OK, f"pull requests are opened with {pulls.host.about()}")
+        yield Finding(_NAME, OK, f"nobrakes opens pull requests with {pulls.host.about()}")
         if config.review.pull_auto_merge and not pulls.host.supports_pull_requests:
             told = (
-                "git alone cannot merge requests, so a person must merge them. `nobrakes config set "
-                "review.pull_auto_merge false` if that is meant"
+                "plain git cannot merge pull requests, so a person must merge them. If you want that, type `nobrakes "
+                "config set review.pull_auto_merge false`"
             )
             yield Finding(_NAME, WARNING, told)
     except NobrakesError as error:
@@ -177,12 +177,12 @@ def _features(store: "Store", config: "Config") -> Iterator[Finding]:
             told = f"{key}: epic {epic} does not exist yet; if this is a mistake, remove the table from config.toml"
             yield Finding("features", WARNING, told)
         elif beads[epic].type is not BeadType.EPIC:
-            told = f"{key}: {epic} is not an epic but a {beads[epic].type}, so this has no effect: name its epic"
+            told = f"{key}: {epic} is a {beads[epic].type}, not an epic, so this has no effect: name its epic"
             yield Finding("features", WARNING, told)
         if one.branch is not None and one.branch.startswith(default_epic_branch("")):
             other = one.branch.removeprefix(default_epic_branch(""))
             if other != epic and is_bead_id(other) and store.beads(ids=[other]):
-                told = f"{key}.branch: {one.branch} is the name of the branch of {other}: choose another name"
+                told = f"{key}.branch: {one.branch} is already the branch of {other}: choose another name"
                 yield Finding("features", ERROR, told)
 
 
@@ -203,8 +203,8 @@ def epic_circles(store: "Store", config: "Config") -> Iterator[Blocker]:
         yield Blocker(
             BlockerKind.EPIC_CIRCLE,
             f"'{meant.bead}' cannot start: {around} wait for each other",
-            f"it depends on '{meant.needs}', which is done only when all of epic '{epic}' is merged; have both in one "
-            "epic, or remove the dependency",
+            f"it depends on '{meant.needs}', which is done only when the whole epic '{epic}' is merged; put both beads "
+            "into one epic, or remove the dependency",
             (f"nobrakes edit {meant.bead} --epic {epic}", f"nobrakes undepend {meant.bead} {meant.needs}"),
             beads=(meant.bead,),
         )
@@ -225,15 +225,15 @@ def _bases(store: "Store", config: "Config") -> Iterator[Finding]:
             found.append((one.bead, mine or rules.main, one.needs, other or rules.main))
     for bead, mine, needs, other in found[:_MAX_LISTED]:
         told = (
-            f"{bead} begins on {mine} and needs {needs}, which people merge into {other}: its work is not there before "
-            f"they bring it to {mine}. `nobrakes hold {bead}` until then, or `nobrakes undepend {bead} {needs}`"
+            f"{bead} starts from {mine} but needs {needs}, which people merge into {other}. Hold it until they merge "
+            f"that work into {mine}: `nobrakes hold {bead}`. Or type `nobrakes undepend {bead} {needs}`"
         )
         yield Finding("features", WARNING, told)
     if len(found) > _MAX_LISTED:
         yield Finding(
             "features",
             WARNING,
-            f"and {count(len(found) - _MAX_LISTED, 'more bead needs', 'more beads need')} what goes to another branch",
+            f"and {count(len(found) - _MAX_LISTED, 'more bead needs', 'more beads need')} work from another branch",
         )
 
 
@@ -256,7 +256,7 @@ def _orphans(store: "Store", git: "Git", pulls: "PullPorts") -> Iterator[Finding
     for branch, commit in sorted(there.items()):
         bead = ours.get(commit)
         if bead is not None and branch not in waiting and beads.get(bead) in (None, *CLOSED):
-            left = f"the branch {branch} is still at the remote, but its bead {bead} is closed: you can remove it there"
+            left = f"the branch {branch} is still at the remote, but its bead {bead} is closed: you can delete it"
             yield Finding(_NAME, WARNING, left)
 
 

@@ -61,9 +61,9 @@ class Entry:
         try:
             found = json.loads(rest.rpartition("\n\n")[0])
         except RecursionError:
-            raise ValueError("it is nested too deep") from None
+            raise ValueError("it is nested too deeply") from None
         if not isinstance(found, dict) or found.get("version") != VERSION:
-            raise ValueError("it is of another version")
+            raise ValueError("it has an unknown version")
         return found
 
     @property
@@ -83,7 +83,7 @@ class Entry:
             record = self.record
             expected, moment = message(record), f"{US} {date(record)}"
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            return f"it holds no record that can be read: {error}"
+            return f"it contains no readable record: {error}"
         if expected != self.message:
             return "its text does not match its record"
         return "" if self.people == (moment, moment) else "its date and people do not match its record"
@@ -218,7 +218,7 @@ class Claims:
         self.steps = [str(step["step"]) for step in record["steps"]]
         self.inner = [one["proof"] for one in record["commits"] if "proof" in one]
         self.stands_for = [one for one in (*self.validations, *self.inner) if one["how"] == How.STANDS_FOR]
-        self.places += [("what was run for it", _pair(one["tip"])) for one in self.stands_for]
+        self.places += [("the tested tree", _pair(one["tip"])) for one in self.stands_for]
         self.approval = record.get("approval")
         self.elsewhere = str(record.get("epic", "") or record.get("into", ""))  # whose branch it landed on, not on main
         pull = record.get("pull_request") or {}
@@ -234,25 +234,25 @@ class Claims:
             if made is None and name != "branch" and commit != self.proven:  # squashed: no copy need hold it
                 found.append(f"{name}: {commit[:12]} is not in this repository")
             elif made is not None and made.tree != tree:
-                found.append(f"{name}: the tree of {commit[:12]} is {made.tree[:12]}, and the record says {tree[:12]}")
+                found.append(f"{name}: the tree of {commit[:12]} is {made.tree[:12]}, but the record says {tree[:12]}")
         places = dict(self.places)
         if "candidate" in places and places["candidate"] != places["merged"]:
             found.append("the merge differs from the validated candidate")
         trees = {**{name: tree for name, (_, tree) in places.items()}, "main": places["merged"][1]}
         for of, tree in self.proofs:
             if trees.get(of, tree) != tree:
-                found.append(f"the validation of {_SPOKEN.get(of, of)} is of another tree, {tree[:12]}")
+                found.append(f"the validation of {_SPOKEN.get(of, of)} belongs to another tree, {tree[:12]}")
         found += [text for proof in self.stands_for if (text := self._tip_mismatch(list(here), proof))]
         before = self.base[0]
         for commit, _ in self.commits:
             made = here.get(commit)
             if made is None:
-                found.append(f"{commit[:12]}, which it says was merged, is not on main")
+                found.append(f"the record says that {commit[:12]} was merged, but it is not on main")
             elif made.parents[:1] != (before,):
-                found.append(f"{commit[:12]} does not build on {before[:12]}, as the record says")
+                found.append(f"the record says that {commit[:12]} builds on {before[:12]}, but it does not")
             before = commit
         if before != self.merged:
-            found.append("the commits that it names do not end with the merge")
+            found.append("the last commit that the record names is not the merge")
         return found
 
     def _tip_mismatch(self, newest_first: list[str], proof: Mapping[str, Any]) -> str:
@@ -260,7 +260,7 @@ class Claims:
         if tip == self.proven:
             return ""
         if tip not in newest_first or newest_first.index(tip) > newest_first.index(self.merged):
-            return f"it relies on the run of {tip[:12]}, which was not merged with it"
+            return f"the record relies on the run of {tip[:12]}, which was not merged with it"
         return ""
 
     def not_approved(self, content: Content) -> str:
@@ -269,8 +269,8 @@ class Claims:
             return ""
         by, shown = str(self.approval.get("by", "")), str(self.approval.get("content", ""))
         if not by or not is_approval(str(self.approval.get("words", ""))):
-            return f"its merge needed a person's approval ({self.approval.get('why')}), and none is recorded"
-        return "" if content(self.base[0], self.merged) in ("", shown) else f"its merge is not what {by} approved"
+            return f"the merge needed a person's approval ({self.approval.get('why')}), but none is recorded"
+        return "" if content(self.base[0], self.merged) in ("", shown) else f"the merge differs from what {by} approved"
 
     def not_passed(self) -> list[tuple[bool, str]]:
         """Validations without a recorded pass, and whether each came after the merge."""
@@ -278,7 +278,7 @@ class Claims:
             return []  # what takes a red merge back is not held up by other checks that fail
         wanted = ["validate", "rebase", "validate", "merge", "validate"]
         if self.steps != wanted:
-            return [(False, f"its steps are {', '.join(self.steps)}, not {', '.join(wanted)}")]
+            return [(False, f"the recorded steps are {', '.join(self.steps)}, not {', '.join(wanted)}")]
         proofs = (*self.validations, *self.inner)
         found = [(proof["of"], self._trouble(proof)) for proof in proofs if not self._is_reported_unknown(proof)]
         return [(of == "main", f"the validation of {_SPOKEN.get(of, of)}: {text}") for of, text in found if text]
@@ -294,18 +294,18 @@ class Claims:
     def _trouble(self, proof: Mapping[str, Any]) -> str:
         run = self.runs.get(proof.get("run"))
         if proof.get("how") not in (How.RAN, How.RECORDED, How.STANDS_FOR) or run is None:
-            return "no run is recorded for it"
+            return "no run is recorded"
         tree = proof["tip"]["tree"] if proof["how"] == How.STANDS_FOR else proof["tree"]
         if run["tree"] != tree:
-            return f"the run that it names is of the tree {str(run['tree'])[:12]}, and not of {str(tree)[:12]}"
+            return f"the recorded run checked the tree {str(run['tree'])[:12]}, not {str(tree)[:12]}"
         if run["contract"] not in self.contracts or proof.get("contract") != run["contract"]:
-            return "the run that it names is not of the checks that it names"
+            return "the recorded run used other checks than the record says"
         if run["outcome"] == "fail" and "main_was_red" in proof and self._was_red(proof["main_was_red"]):
             return ""
         outcomes = [check["outcome"] for check in run["checks"]]
         bad = [f"{check['name']}: {check['outcome']}" for check in run["checks"] if check["outcome"] != "pass"]
         if not outcomes or bad or run["outcome"] != "pass":
-            return f"it did not pass ({', '.join(bad) or run['outcome']})"
+            return f"the run did not pass ({', '.join(bad) or run['outcome']})"
         return ""
 
     def _was_red(self, main: Mapping[str, Any]) -> bool:

@@ -34,7 +34,7 @@ def needed(board: "Board", bead: str) -> str:
     holder = board.labelled.get(bead) if board.limits.approve == "labelled" else None
     if holder is None:
         return ""
-    return f"it has the label {LABEL}" if holder == bead else f"its epic {holder} has the label {LABEL}"
+    return f"the bead has the label {LABEL}" if holder == bead else f"its epic {holder} has the label {LABEL}"
 
 
 def given(

@@ -69,31 +69,31 @@ def findings_of(answer: str) -> list[Finding]:
     try:
         values = json.loads(answer)
     except (ValueError, RecursionError):
-        raise UsageError("the review is no JSON", FORM) from None
+        raise UsageError("the review is not JSON", FORM) from None
     if not isinstance(values, dict) or set(values) != {"findings"} or not isinstance(values["findings"], list):
-        raise UsageError("the review is not an object with `findings` alone", FORM)
+        raise UsageError("the review is not an object with the single field `findings`", FORM)
     if len(values["findings"]) > MAX_FINDINGS:
-        raise UsageError(f"the review has more than {MAX_FINDINGS} findings", "Leave out those that matter least.")
+        raise UsageError(f"the review has more than {MAX_FINDINGS} findings", "Leave out the least important ones.")
     found = dict.fromkeys(_finding(one, number) for number, one in enumerate(values["findings"], 1))
     return sorted(found, key=lambda one: one.priority)
 
 
 def _finding(values: Any, number: int) -> Finding:
     if not isinstance(values, dict) or not values.keys() <= _FIELDS:
-        raise _wrong(number, "is not an object with these fields alone")
+        raise _wrong(number, "is not an object with exactly these fields")
     if values.get("category") not in CATEGORIES:
-        raise _wrong(number, f"has no category of these: {', '.join(CATEGORIES)}")
+        raise _wrong(number, f"needs one of these categories: {', '.join(CATEGORIES)}")
     if values.get("priority") not in [one.value for one in Priority]:
-        raise _wrong(number, "has no priority of P1, P2 and P3")
+        raise _wrong(number, "needs a priority: P1, P2 or P3")
     line = values.get("line") or 0
     if type(line) is not int or not 0 <= line < 10**7:
         raise _wrong(number, "has a line that is not a number")
     texts = values.get("text"), values.get("path") or ""
     if not all(isinstance(one, str) for one in texts):
-        raise _wrong(number, "has no text, or a path that is none")
+        raise _wrong(number, "has no text, or its path is not a text")
     text, path = _bounded(str(texts[0]), TEXT), " ".join(_bounded(str(texts[1]), PATH).split())
     if not text.strip():
-        raise _wrong(number, "has no text, or a path that is none")
+        raise _wrong(number, "has no text, or its path is not a text")
     return Finding(values["category"], Priority(values["priority"]), text, path, line)
 
 
@@ -239,9 +239,9 @@ def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: 
 def _begun(rules: Rules, readings: Sequence[Reading], number: int, tries: int) -> Next:
     spent = cost(readings)
     if number > rules.rounds:
-        return _unread(rules, readings, f"Reviewed in {count(number - 1, 'round')}; the limit is {rules.rounds}.")
+        return _unread(rules, readings, f"Code review took {count(number - 1, 'round')}; the limit is {rules.rounds}.")
     if spent >= rules.usd:
-        return _unread(rules, readings, f"Its reviews cost ${spent:.2f}; the limit is ${rules.usd:.2f}.")
+        return _unread(rules, readings, f"The code reviews cost ${spent:.2f}; the limit is ${rules.usd:.2f}.")
     return Next(Way.BEGIN, round=number, tries=tries)
 
 
@@ -271,14 +271,14 @@ def ended(reading: Reading, minutes: float, waited: float, halted: bool) -> tupl
         return DONE, ""
     if session.state is Of.READY:
         if session.failures:
-            return FAILED, session.detail or "its agent failed"
+            return FAILED, session.detail or "the reviewer failed"
         if waited < timeout(minutes):
             return None
-        return FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(": ")
+        return FAILED, f"the reviewer did not start within {WAITS * minutes:g} minutes: {session.detail}".rstrip(": ")
     if session.state is Of.IDLE and not halted:
-        return FAILED, "it ended without a review"
-    why = {Of.ASKING: "it asked a person instead of reviewing", Of.ENDED: "its session was ended"}
-    return FAILED, why.get(session.state) or session.detail or "it stopped"
+        return FAILED, "the reviewer ended without a review"
+    why = {Of.ASKING: "the reviewer asked a person instead of reviewing", Of.ENDED: "somebody ended its session"}
+    return FAILED, why.get(session.state) or session.detail or "the reviewer stopped"
 
 
 def timeout(minutes: float) -> float:
@@ -353,8 +353,8 @@ class Whose(StrEnum):
 
 
 _MEANS = {
-    Whose.AGENTS: "a Doer continues on the branch, with the findings and your note",
-    Whose.EPIC: "a bead of the epic fixes it, with the findings and your note; then the code is reviewed again",
+    Whose.AGENTS: "an agent continues on the branch, with the findings and your note",
+    Whose.EPIC: "a new bead in the epic fixes the findings and gets your note; then the code is reviewed again",
 }
 
 
@@ -362,13 +362,14 @@ def options(found: bool, tickets: bool, whose: Whose) -> list[dict[str, Any]]:
     """The form's options. `found`: there is something to decide; `tickets`: some may become beads."""
     made: list[dict[str, Any]] = []
     if not found:
-        made.append({"label": READ_AGAIN, "means": "other reviewers try; rounds and costs start from zero"})
+        made.append({"label": READ_AGAIN, "means": "other agents review the code; rounds and costs start from zero"})
     elif whose is not Whose.PERSON:
         made.append({"label": READING_CHOICES_SEND_BACK, "means": _MEANS[whose], "why": True, "rest": True})
     if tickets:
-        means = "each P2 becomes a draft; a P1 is sent back, and without one the work continues"
+        means = "each P2 finding becomes a draft; P1 findings send the work back, and without them it continues"
         made.append({"label": TICKETS, "means": means})
-    made.append({"label": GO_ON, "means": "it is merged unchanged, or its pull request opened, once it passes on main"})
+    means = "the work is merged unchanged once it passes on main, or its pull request is opened"
+    made.append({"label": GO_ON, "means": means})
     if len(made) == 1:
-        made.append({"label": READ_AGAIN, "means": "other reviewers read it; rounds and costs start from zero"})
+        made.append({"label": READ_AGAIN, "means": "other agents review the code; rounds and costs start from zero"})
     return made

@@ -127,7 +127,7 @@ def verify(entries: Iterable[Entry], line: Sequence[Made], asked: Sequence[Made]
         _read(entry, chain, here, range_, git, wrong)
     if last is not None and last.parents:
         wrong.append(
-            Wrong(f"the chain is broken: it continues to {last.parents[0][:12]}, which is not here", "", last.commit)
+            Wrong(f"the chain of records is broken: the record {last.parents[0][:12]} is missing", "", last.commit)
         )
     wrong += [one for commit, one in chain.after if commit not in chain.taken_back]
     owing = _owing(line, chain)
@@ -154,9 +154,7 @@ def _out_of_order(line: Sequence[Made], order: Sequence[Note]) -> list[Note]:
         if latest is None or places[note.commit] < places[latest.commit]:
             latest = note
         else:
-            text = (
-                f"its record was added later: it stands after that of {latest.commit[:12]}, which was merged after it"
-            )
+            text = f"its record was added later, after the record of {latest.commit[:12]}, which was merged later"
             found.append(replace(note, text=text))
     return found
 
@@ -173,18 +171,18 @@ def _seen(made: Made, chain: _Chain, owing: set[str], wrong: list[Wrong]) -> See
             return seen(Word.REVERT, *known)
         return seen(Word.OTHER_REVERT, taken) if taken else seen(Word.OWN)
     if anchor not in ("", NONE) and anchor not in chain.commits:
-        text = f"evidence was rewritten or removed: it ended at {anchor[:12]} when this was made, and that is gone"
+        text = f"records were rewritten or removed: the last record at this commit, {anchor[:12]}, is missing"
         wrong.append(Wrong(text, made.commit, "", bead))
     known = chain.merges.get(made.commit)
     if known is None:
         if anchor or made.commit in owing:
             wrong.append(
-                Wrong("it says that it is a bead's merge, and there is no evidence of it", made.commit, "", bead)
+                Wrong("the commit says that it is a bead's merge, but no record of it exists", made.commit, "", bead)
             )
             return seen(Word.MISSING, bead)
         return seen(Word.EARLIER, bead)
     if known[0] != bead:
-        wrong.append(Wrong(f"its evidence is of another bead, {known[0]}", made.commit, known[1], bead))
+        wrong.append(Wrong(f"the record of this commit names another bead, {known[0]}", made.commit, known[1], bead))
     return seen(Word.TAKEN_BACK if made.commit in chain.taken_back else Word.MERGED, *known)
 
 
@@ -194,9 +192,9 @@ def _read(entry: Entry, chain: _Chain, here: OnMain, asked: set[str], git: Repos
 
     chain.commits.add(entry.commit)
     if len(entry.parents) > 1:
-        note("the chain is not one line: this has more than one commit before it")
+        note("the chain of records branches: this record has more than one predecessor")
     if problem := entry.problem():
-        note(f"it was changed: {problem}", entry.about.partition(": ")[2], entry.bead)
+        note(f"the record was changed: {problem}", entry.about.partition(": ")[2], entry.bead)
         return
     try:
         _compare(entry, Claims(entry.record), chain, here, asked, git, wrong)
@@ -212,7 +210,7 @@ def _compare(
 
     tip = facts.merged
     if entry.about in chain.about:
-        note("there are two records of this commit")
+        note("this commit has two records")
     chain.about.add(entry.about)
     if facts.elsewhere and tip not in here:  # checked while it exists; an epic's branch may be gone
         there = {commit: made for commit, _ in facts.commits if (made := git.look(commit)) is not None}
@@ -232,7 +230,7 @@ def _compare(
             chain.notes.append(Note(text, tip, entry.commit, facts.bead))
     if tip not in here:
         if tip not in chain.taken_back:
-            note(f"what it says came to main as {tip[:12]} is not on main")
+            note(f"the record says that {tip[:12]} is on main, but it is not")
     elif tip in asked:
         _judge(entry, facts, chain, here, git, wrong)
 

@@ -89,24 +89,24 @@ _BY_REQUEST = "`nobrakes config set review.land pull_request` lets people merge 
 
 WAITS: dict[Cause, Wait] = {
     Cause.NONE: Wait("nothing"),
-    Cause.EDITS: Wait("uncommitted edits in a checkout of main are in the way", asked=AT_WORK, again=5.0),
-    Cause.UNTRACKED: Wait("untracked files in a checkout of main are in the way", asked=AT_WORK, again=5.0),
+    Cause.EDITS: Wait("a checkout of main has uncommitted edits to the same files", asked=AT_WORK, again=5.0),
+    Cause.UNTRACKED: Wait("a checkout of main has untracked files at the same paths", asked=AT_WORK, again=5.0),
     Cause.UNDER_WAY: Wait("a merge, rebase or cherry-pick is open in a checkout of main", asked=AT_WORK, again=5.0),
-    Cause.SESSION: Wait("a session works in a checkout of main", asked=AT_WORK, again=5.0),
+    Cause.SESSION: Wait("a session is working in a checkout of main", asked=AT_WORK, again=5.0),
     Cause.BEHIND: Wait("a checkout of main is behind and cannot be updated", asked=AT_WORK, again=5.0),
-    Cause.LOCK: Wait("another git command holds a lock here", passes=LOCK_PASSES, again=5.0),
-    Cause.OLD_LOCK: Wait("a git command left a lock file here", again=5.0),
+    Cause.LOCK: Wait("another git command holds a lock in this repository", passes=LOCK_PASSES, again=5.0),
+    Cause.OLD_LOCK: Wait("a git command left a lock file in this repository", again=5.0),
     Cause.FILTER: Wait(
         "a git filter fails on a file",
         "Run the filter's program by hand, or install it: `git config --get-regexp '^filter'` names it.",
         again=5.0,
     ),
     Cause.UNWRITABLE: Wait(
-        "a file here cannot be written",
-        "Give this account write permission there; the merge then continues.",
+        "git cannot write a file in this repository",
+        "Give this account permission to write the file. The merge then continues.",
         again=5.0,
     ),
-    Cause.DISK: Wait("the disk of this machine is full", "Free some space; the merge then continues.", again=5.0),
+    Cause.DISK: Wait("the disk of this machine is full", "Free some disk space. The merge then continues.", again=5.0),
     Cause.MAIN_RED: Wait("main is red", asked=inf, again=5.0),
     Cause.PROTECTED: Wait(
         "the remote's rules forbid this push to main",
@@ -114,15 +114,15 @@ WAITS: dict[Cause, Wait] = {
     ),
     Cause.SIGNATURES: Wait(
         "the remote accepts only signed commits",
-        f"Exempt the commits of nobrakes from that rule at the remote. Or: {_BY_REQUEST}",
+        f"At the remote, exempt the commits of nobrakes from that rule. Or: {_BY_REQUEST}",
     ),
     Cause.CONTENT: Wait(
         "the remote rejects the content of a commit",
-        "`nobrakes diff BEAD` shows it. Send the bead back with `nobrakes retry BEAD`, or allow it at the remote.",
+        "`nobrakes diff BEAD` shows it. Allow it at the remote, or send the bead back: `nobrakes retry BEAD`.",
     ),
     Cause.HOOK: Wait(
         "a hook of the remote refuses the push",
-        f"The hook's message says why: fix that, or change the hook at the remote. Or: {_BY_REQUEST}",
+        f"Fix what the hook's message reports, or change the hook at the remote. Or: {_BY_REQUEST}",
     ),
     Cause.ACCESS: Wait(
         "the remote denies this account access",
@@ -133,25 +133,25 @@ WAITS: dict[Cause, Wait] = {
         "`git remote -v` shows the address: correct it, or create the branch there. The merge then continues.",
         passes=PASSES,
     ),
-    Cause.EMPTY: Wait("the remote has no branch", "The merge continues by itself once the remote has main."),
+    Cause.EMPTY: Wait("the remote has no branch", "Push main to the remote. The merge then continues."),
     Cause.NOT_GIT: Wait(
         "the remote's address does not lead to a git server",
         "Open the address that `git remote -v` shows in a browser. Correct the address, or log in to the network or "
         "proxy that answers.",
         passes=PASSES,
     ),
-    Cause.SILENT: Wait("the remote does not answer", "nobrakes tries again by itself.", passes=PASSES),
+    Cause.SILENT: Wait("the remote does not answer", "nobrakes tries again automatically.", passes=PASSES),
     Cause.REMOTE_LOCK: Wait(
         "another push holds a lock at the remote",
-        "nobrakes pushes again by itself. If the lock stays, a killed push left it: move it away at the remote.",
+        "nobrakes pushes again automatically. If the lock stays, a killed push left it: move the lock file away there.",
         passes=PASSES,
     ),
     Cause.REMOTE_DISK: Wait(
-        "the remote's disk or quota is full", "Free some space there or raise the limit; the merge then continues."
+        "the remote's disk or quota is full", "Free some space there or raise the limit. The merge then continues."
     ),
     Cause.REMOTE_FAULT: Wait(
-        "something is broken at the remote",
-        "Check its disk, settings, hooks, objects and file permissions. The merge then continues by itself.",
+        "the remote has an internal error",
+        "Check the remote's disk, settings, hooks, objects and file permissions. The merge then continues.",
     ),
     Cause.TRUST: Wait(
         "this machine does not trust the remote",
@@ -159,8 +159,8 @@ WAITS: dict[Cause, Wait] = {
         "owner, and configure git to trust it.",
     ),
     Cause.STORED: Wait(
-        "a file of Git LFS is missing here",
-        "`git lfs fetch --all` fetches it. If the server has no copy, its author has to push it to Git LFS again.",
+        "a Git LFS file is missing in this repository",
+        "Type `git lfs fetch --all`. If the server has no copy, the file's author has to push it to Git LFS again.",
     ),
     Cause.PROGRAM: Wait(
         "git cannot run a program that it needs",
@@ -168,24 +168,24 @@ WAITS: dict[Cause, Wait] = {
         "--list --show-origin` shows it.",
     ),
     Cause.DAMAGED: Wait(
-        "git objects here are damaged or missing",
-        "`git fsck` names them. Copy them from another clone; the merge then continues.",
+        "git objects in this repository are damaged or missing",
+        "`git fsck` lists them. Copy them from another clone. The merge then continues.",
     ),
     Cause.NAMES: Wait(
-        "a name is impossible here or at the remote",
+        "git cannot use a file or branch name, here or at the remote",
         "A branch cannot also be a folder of branches, and some disks refuse names that differ only in case: "
         "rename one.",
     ),
     Cause.SHALLOW: Wait(
         "part of the history is missing (shallow clone)",
-        "`git fetch --unshallow` fetches the whole history; the merge then continues.",
+        "Type `git fetch --unshallow` to fetch the whole history. The merge then continues.",
     ),
-    Cause.ADDRESSES: Wait("the remote has several addresses", "Remove all but one; the merge then continues."),
+    Cause.ADDRESSES: Wait("the remote has several addresses", "Keep only one address. The merge then continues."),
     Cause.AHEAD: Wait("main here has commits that the remote lacks", asked=AT_WORK),
     Cause.PARTED: Wait("main here and main at the remote have diverged", asked=AT_WORK),
-    Cause.BY_REQUEST: Wait("main changes only by merged pull requests", asked=AT_WORK),
-    Cause.RACES: Wait("main moves faster than nobrakes can merge", "nobrakes tries again by itself.", passes=PASSES),
-    Cause.UNKNOWN: Wait("git refuses", "Its message says why: fix that; the merge then continues by itself."),
+    Cause.BY_REQUEST: Wait("only merged pull requests change main here", asked=AT_WORK),
+    Cause.RACES: Wait("main moves too fast to merge", "nobrakes tries again automatically.", passes=PASSES),
+    Cause.UNKNOWN: Wait("git refuses", "Fix what git's message reports. The merge then continues."),
 }
 """docs/reliability.md lists them."""
 

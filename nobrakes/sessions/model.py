@@ -106,7 +106,7 @@ def advance(state: State, fact: Fact) -> State:
     after = TABLE[state].get(fact)
     if after is None:
         raise NotAllowed(
-            f"a session that is {state.value} cannot be {fact.value.replace('_', ' ')}",
+            f"a session in the state {state.value} cannot be {fact.value.replace('_', ' ')}",
             "`nobrakes sessions` lists the open sessions.",
         )
     return after

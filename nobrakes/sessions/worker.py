@@ -148,7 +148,7 @@ _WAITS = (SessionsState.IDLE, SessionsState.ASKING)
 MAX_PLAN = 7000
 LENT_AT = "/lent/objects"
 """In the sandbox of a session in place: the repository's objects, read-only."""
-NO_SANDBOX = "a session in place needs the sandbox (bubblewrap): else nothing keeps its agent out of the git folder"
+NO_SANDBOX = "a session in place needs the sandbox (bubblewrap), which keeps its agent out of the git folder"
 
 
 class Relays:
@@ -184,7 +184,7 @@ class Relays:
                 return made
             if clones.start() != (self._last(session.id) or start):
                 raise ConfigError(
-                    f"somebody continued in {clones.root}: what is checked out is not what session {session.id} left",
+                    f"somebody worked in {clones.root}: its checkout differs from what session {session.id} left",
                     f"Switch back to {relay_branch(session.id)} there, or end it: `nobrakes session end {session.id}`",
                 )
             os.makedirs(clones.folder, mode=0o700, exist_ok=True)
@@ -202,7 +202,7 @@ class Relays:
         root = self._root(session)
         persons.take(persons.Claim(root, self.ports.paths.folder, session.id))
         if self.ports.config().sandbox.mode == "none" or self.ports.sandbox_trouble():
-            raise NoSandbox(NO_SANDBOX, "Without --in-place a session works in a clone of its own, and needs none.")
+            raise NoSandbox(NO_SANDBOX, "Without --in-place a session works in its own clone and needs no sandbox.")
         clone, git = os.path.join(self.ports.paths.relays, str(session.id)), os.path.join(root, ".git")
         ours = os.path.join(root, ".nobrakes")
         tracked = [os.path.join(ours, name) for name in sorted(TRACKED)]
@@ -253,11 +253,11 @@ class Relays:
             with self._clones(session) as clones:
                 branch = clones.clear(session.id, talk.turn.number, str(session.data[START]))
         except NobrakesError as error:
-            text = f"session {session.id} only plans, and its clone could not be removed: {error}"
+            text = f"nobrakes could not remove the clone of session {session.id}, which only plans: {error}"
             ports.notifier.tell(Notice(text, urgent=True))
             return
         if branch:
-            text = f"session {session.id} was to plan and changed files: they are on the branch {branch}"
+            text = f"session {session.id} had only to plan but changed files; the changes are on the branch {branch}"
             ports.notifier.tell(Notice(text, urgent=True))
 
     def _ask_about_plan(self, talk: Talk, said: str) -> None:
@@ -285,7 +285,7 @@ class Relays:
                 start, last = str(session.data[START]), self._last(session.id)
                 handed = clones.hand_back(session.id, turn.number, start, last, bool(session.data.get(IN_PLACE)))
             except NobrakesError as error:
-                text = f"what session {session.id} made could not be handed back: {error}"
+                text = f"nobrakes could not fetch the work of session {session.id}: {error}"
                 ports.notifier.tell(Notice(text, urgent=True))
                 return HandedBack("", "")
         ports.store.note_turn(turn.id, {HEAD: handed.head, BRANCH: handed.branch})
@@ -305,7 +305,7 @@ class Relays:
         new = NewEscalation(
             EscalationType.QUESTION,
             f"What next? Session {session.id}: {session.title}"[:200],
-            (said[-4000:] or "It said nothing.") + where,
+            (said[-4000:] or "The agent wrote nothing.") + where,
             {"what_next": session.id},
             session=session.id,
         )
@@ -362,17 +362,17 @@ class Relays:
         try:
             session, turns = ports.store.session(number), ports.store.turns(number)
             if not is_relay(session):  # a database that was lost gave the number to another one
-                raise NoSuchSession(f"session {number} is another one now, and has no clone")
+                raise NoSuchSession(f"session {number} is now a different session, and has no clone")
             with self._clones(session) as clones:
                 start, last = str(session.data[START]), self._last(number)
                 branch = clones.remove(number, len(turns), start, last, bool(session.data.get(IN_PLACE)))
         except NobrakesError as error:
             self._told.add(number)
-            text = f"the clone of session {number} is left where it is, since it cannot be kept: {error}"
+            text = f"nobrakes could not archive the clone of session {number}, so the clone stays: {error}"
             ports.notifier.tell(Notice(text, urgent=True))
             return
         if branch:
-            ports.notifier.tell(Notice(f"what session {number} had not committed is on the branch {branch}"))
+            ports.notifier.tell(Notice(f"the uncommitted changes of session {number} are on the branch {branch}"))
 
 
 # A session that plans a feature has the persona of its stage, one that reviews a plan or reads work the reviewer's, any
@@ -555,7 +555,7 @@ class TurnLauncher:
 # what it was told is told again only where its agent had not begun. What fails in the same way again opens the breaker
 # of the session, and waits for a person; so does what no other turn can mend. Where the CLI has lost the session, or
 # its context is full, the next turn begins a new one with what was said.
-NO_PLACE = "its start was cut off, and other repositories have taken its place on this machine"
+NO_PLACE = "its start was interrupted, and now other repositories use all places on this machine"
 MACHINE_FAULTS = 5
 MAX_SAID = 32_000
 
@@ -619,7 +619,7 @@ class TurnEndings:
             lost=lost,
         )
         if fact is Fact.GAVE_UP and closed.ended_at is None:
-            text = f"session {session.id} does not continue: {outcome.value.replace('_', ' ')}: {verdict.detail[:300]}"
+            text = f"session {session.id} has stopped: {outcome.value.replace('_', ' ')}: {verdict.detail[:300]}"
             ports.notifier.tell(Notice(text, urgent=True))
 
     def _fact(self, talk: Talk, outcome: Outcome, after: Breaker) -> Fact:

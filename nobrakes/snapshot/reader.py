@@ -330,7 +330,7 @@ def parse_lines(lines: Callable[[], Iterable[str]], where: str) -> Imported:
             problems.append(_twice(number, raw["id"]))
         last[raw["id"]] = number
         if raw.get("assignee"):
-            problems.append(f"not taken: line {number}: {raw['id']}: it is assigned to {str(raw['assignee'])[:80]}")
+            problems.append(f"not imported: line {number}: {raw['id']}: it is assigned to {str(raw['assignee'])[:80]}")
         (deleted.add if raw.get("status") == TOMBSTONE else deleted.discard)(raw["id"])
     chosen = (
         (number, raw)

@@ -263,7 +263,7 @@ def judge(asked: Asked, site: Site) -> Refusal | None:
 def _host_refusal(asked: Asked, site: Site) -> Refusal | None:
     hosts = asked.all(b"host")
     if len(hosts) != 1 or hosts[0].lower() not in site.names or not asked.raw.startswith(b"/"):
-        return Refusal(421, "This server does not answer to that name.")
+        return Refusal(421, "This server does not accept requests for that host name.")
     if asked.is_forwarded():
         return Refusal(421, "This server does not accept requests through a proxy.")
     return None
@@ -291,7 +291,7 @@ def _origin_refusal(asked: Asked, site: Site) -> Refusal | None:
 
 def _body_refusal(asked: Asked) -> Refusal | None:
     if asked.size > MAX_HEAD:
-        return Refusal(431, f"An address and its headers have at most {MAX_HEAD // 1024} kB.")
+        return Refusal(431, f"The address and the headers together can have at most {MAX_HEAD // 1024} kB.")
     if asked.all(b"transfer-encoding"):
         return Refusal(411, "Send a Content-Length header.")
     length = asked.one(b"content-length")
@@ -300,7 +300,7 @@ def _body_refusal(asked: Asked) -> Refusal | None:
     if length and not (length.isascii() and length.isdigit()):
         return Refusal(400, "The Content-Length header has to be a number.")
     if length and (len(length) > 12 or int(length) > MAX_BODY):
-        return Refusal(413, f"A body has at most {MAX_BODY // 1024} kB.")
+        return Refusal(413, f"The body can have at most {MAX_BODY // 1024} kB.")
     return None
 
 
@@ -455,7 +455,7 @@ async def exchange(request: Request) -> Response:
     then, code = local(str(form.get("next", "/"))), str(form.get("code", ""))
     if not site.state.use_code(code):
         if site.is_flooded("login refused: the code is wrong, used or too old"):
-            return _form(request, then, f"{WRONG} Many wrong codes are arriving; a correct one still works.", 429)
+            return _form(request, then, f"{WRONG} Many wrong codes are arriving. A correct code still works.", 429)
         return _form(request, then, WRONG, 401)
     answer = RedirectResponse(then, 303)
     secret = site.state.new_session()

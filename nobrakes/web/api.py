@@ -53,7 +53,7 @@ def number(name: str, value: str) -> int:
 def few(name: str, value: str) -> int:
     found = rendering.number(name, value)
     if not 1 <= found <= MAX_LIMIT:
-        raise UsageError(f"{name}: from 1 to {MAX_LIMIT}, and this is {found}")
+        raise UsageError(f"{name} must be from 1 to {MAX_LIMIT}, not {found}")
     return found
 
 
@@ -178,25 +178,25 @@ GRAPH = (Field("mode", word), Field("epic", word), Field("q", word), Field("open
 """As in the page's address; `bead` is the selected one."""
 READINGS: tuple[Reading, ...] = (
     Reading("status", "status", "The whole repository: counts, agents at work, open decisions.", _status),
-    Reading("board", "board", "The first beads of each column, and how many it has.", _board),
+    Reading("board", "board", "The first beads of each column, and the number of beads in it.", _board),
     Reading("ready", "ready", "Ready beads, in the order in which agents will start on them.", _ready, (_LIMIT,)),
     Reading("beads/{id}", "show", "One bead: texts, dependencies, attempts, open escalations.", _bead),
-    Reading("escalations", "escalations", "Open decisions, costliest first.", _escalations, (_ALL,)),
+    Reading("escalations", "escalations", "Open decisions, the most blocking first.", _escalations, (_ALL,)),
     Reading("escalations/{number:int}", "escalation", "One escalation with its evidence.", _escalation, (_ALL,)),
     Reading(
         "events",
         "",
-        "The log behind the number `after`, oldest first, as a page's socket tells it; `last` is the next `after`.",
+        "The events after number `after`, oldest first, as a page's socket sends them. `last` is the next `after`.",
         _events,
         (Field("after", number), _LIMIT, Field("bead", word)),
     ),
     Reading("sessions", "sessions", "The open sessions with agents, newest first.", _sessions, (_ALL,)),
     Reading("sessions/{number:int}", "session show", "One session with its messages, turns and work.", _session),
-    Reading("sessions/{number:int}/diff", "", "What the branch of a session that works changes.", _session_diff),
+    Reading("sessions/{number:int}/diff", "", "The changes on the branch of a working session.", _session_diff),
     Reading("reviews", "review", "The latest reviews, newest first.", _reviews, (_LIMIT,)),
     Reading("pull-requests", "pr list", "The pull requests that wait for people, oldest first.", _requests, (_ALL,)),
     Reading("pull-requests/{id}", "pr show", "A bead's newest pull request: state, checks, remarks.", _request),
-    Reading("breaker", "", "What holds work back: a pause, limits, providers, spending caps, the daemon.", _breaker),
+    Reading("breaker", "", "What stops work now: a pause, limits, providers, spending caps, the daemon.", _breaker),
     Reading("health", "", "The daemon, agents, disk, and the doctor's latest findings.", _health),
     Reading("plan", "commit-strategy --dry-run", "The drafts and proposed changes that wait for your approval.", _plan),
     Reading(
@@ -207,20 +207,18 @@ READINGS: tuple[Reading, ...] = (
         (Field("state", word), Field("search", rendering.text), Field("sort", word), Field("archived", flag)),
     ),
     Reading("features/{id}", "forge show", "One feature: plan, versions, reviews, findings, talk, items.", _feature),
-    Reading("features/{id}/plans", "", "The versions of its plan, and what each changed.", _part("versions")),
-    Reading("features/{id}/questions", "", "Its open decisions.", _part("questions")),
-    Reading("features/{id}/items", "", "Items collected for its next checkpoint, and earlier ones.", _part("items")),
+    Reading("features/{id}/plans", "", "The versions of a feature's plan, with their changes.", _part("versions")),
+    Reading("features/{id}/questions", "", "A feature's open decisions.", _part("questions")),
+    Reading("features/{id}/items", "", "The items collected for a feature's checkpoints.", _part("items")),
     Reading(
         "cost",
         "",
-        "What agents cost: by day, provider, bead and feature.",
+        "The cost of agents by day, provider, bead and feature.",
         lambda app, values: now.costs(app.store, app.config),
     ),
     Reading("machine", "machine", "The limits that all repositories share.", lambda app, values: registry.view()),
     Reading("evidence", "", "The records of merges, newest first.", _evidence, (_LIMIT, Field("bead", word))),
-    Reading(
-        "evidence/check", "verify", "Main, compared with its evidence.", lambda app, values: merges.verify(app.git)
-    ),
+    Reading("evidence/check", "verify", "Main compared with its evidence.", lambda app, values: merges.verify(app.git)),
     Reading(
         "settings",
         "",

@@ -147,20 +147,20 @@ COMMANDS: tuple[Command, ...] = (
 `notify test` shows every channel with its error."""
 BY_WORDS = {one.words: one for one in COMMANDS}
 NOT_HERE: Mapping[str, str] = {
-    "init": "It writes commands that a shell runs later. Type `nobrakes init` in the repository.",
-    **dict.fromkeys(("shape", "reshape"), "It needs a terminal. On a page, plan in a session."),
-    "take": "It makes a worktree where you work: nobrakes take BEAD in a terminal.",
-    "hand-in": "It reads a folder or a branch of yours: nobrakes hand-in BEAD in a terminal.",
-    "run": "It works in the foreground of a terminal: nobrakes run. A page starts the daemon.",
-    "daemon run": "The daemon itself; a page starts it with `daemon start`.",
-    **dict.fromkeys(("daemon install", "daemon uninstall", "daemon watch"), "It changes your timers: use a terminal."),
+    "init": "`init` writes commands that a shell runs later. Type `nobrakes init` in the repository.",
+    **dict.fromkeys(("shape", "reshape"), "This command needs a terminal. On a page, plan in a session."),
+    "take": "`take` creates a worktree in your folder. Type `nobrakes take BEAD` in a terminal.",
+    "hand-in": "`hand-in` reads your folder or branch. Type `nobrakes hand-in BEAD` in a terminal.",
+    "run": "`nobrakes run` occupies a terminal. On a page, start the daemon instead.",
+    "daemon run": "`daemon run` is the daemon itself. On a page, use `daemon start`.",
+    **dict.fromkeys(("daemon install", "daemon uninstall", "daemon watch"), "Change timers only in a terminal."),
     "notify secret": "Type secrets only in a terminal: `nobrakes notify secret NAME`.",
-    "archive": "It deletes archived work for good, so it needs a terminal: `nobrakes archive`.",
-    "machine": "It limits what pages may do, so use a terminal: `nobrakes machine set session_roots=~/code agents=3`.",
-    "project use": "It is a chat session's own choice: nobrakes project use NAME, or the chat's tool.",
-    "relay": "It starts in a folder that you name: `nobrakes relay PATH PROMPT`. Its questions come to the Desk.",
+    "archive": "`archive` deletes archived work permanently. Type `nobrakes archive` in a terminal.",
+    "machine": "`machine` limits the pages. In a terminal: `nobrakes machine set session_roots=~/code agents=3`.",
+    "project use": "Each chat session chooses its project: `nobrakes project use NAME`, or the chat's tool.",
+    "relay": "In a terminal, `nobrakes relay PATH PROMPT` starts it in a folder. Its questions appear on the Desk.",
     "mcp client": "Only a terminal shows a new token, once: `nobrakes mcp client add NAME`.",
-    "repositories": "The list above one repository: nobrakes repositories forget PATH.",
+    "repositories": "To remove a repository from the list, type `nobrakes repositories forget PATH`.",
 }
 """Commands without a page, and why."""
 
@@ -175,10 +175,10 @@ def command_of(request: Request) -> Command:
     address = request.path_params["command"]
     if (command := named(address)) is None:
         why = NOT_HERE.get(address) or NOT_HERE.get(address.replace("-", " "), "")
-        raise UsageError(f"no page can ask for '{address[:40]}'", why)
+        raise UsageError(f"pages cannot run the command '{address[:40]}'", why)
     goes_anywhere = command.words in AT_HOME or command.words.split()[0] in command_table.ANYWHERE
     if request.path_params["repo"] == OWN and not goes_anywhere:
-        raise UsageError(f"'{command.words}' is for a repository, and these are your own sessions")
+        raise UsageError(f"'{command.words}' works only in a repository, not in your own sessions")
     return command
 
 
@@ -350,7 +350,7 @@ def confirm(site: Site, word: str, command: Command, beside: dict[str, str]) -> 
     """UsageError unless confirmed."""
     typed = " ".join(beside.get("typed", "").split()).lower()
     if typed != command.danger:
-        raise UsageError(f"'{command.words}' is confirmed by typing: {command.danger}", "Nothing was done.")
+        raise UsageError(f"To confirm '{command.words}', type: {command.danger}", "Nothing was done.")
     with repository(word) as app:  # its settings may be wrong, and stopping still works
         if not takes_code(app):
             return

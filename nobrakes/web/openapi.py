@@ -208,7 +208,7 @@ def _types() -> Mapping[str, Schema]:
     types = own | {one.path: views()[one.words] for one in api.READINGS if one.words and one.path not in own}
     found = {path: schema(type_, names()) for path, type_ in types.items()}
     picture = schema_of("graph --all")
-    picture["properties"]["structure"] = {"type": "string", "description": "The same while everything stands still."}
+    picture["properties"]["structure"] = {"type": "string", "description": "Changes when a box or an edge changes."}
     return {**found, "events": {"type": "object", "required": [*_EVENTS], "properties": _EVENTS}, "graph": picture}
 
 
@@ -250,7 +250,7 @@ def _reading(reading: api.Reading) -> Schema:
     name = "-".join("one" if "{" in part else part for part in reading.path.split("/"))
     found = _get(name, reading.summary, parameters, _types()[reading.path], reading.is_bare)
     if reading.is_bare:
-        found["responses"]["304"] = {"description": "As whoever sent this ETag (`If-None-Match`) has it."}
+        found["responses"]["304"] = {"description": "Nothing changed since the ETag in `If-None-Match`."}
     if reading.words:
         found["description"] = f"The data of `nobrakes {reading.words} --json`."
     return found

@@ -302,7 +302,7 @@ def folder(word: str) -> str:
         if word in (known[path], long_word(path)):
             return path
     alike = _alike(word, paths)
-    said = f"{len(alike)} repositories of yours are" if len(alike) > 1 else "no repository of yours is"
+    said = f"{len(alike)} of your repositories are" if len(alike) > 1 else "none of your repositories is"
     raise NoSuchRepository(f"{said} called '{word[:60]}'", "Which one do you mean?" if alike else "", alike)
 
 
@@ -319,7 +319,7 @@ def repository(word: str, makes_own: bool = False) -> "App":
     if word == OWN:
         own = registry.made() if makes_own else registry.home_paths()
         if own is None:
-            raise NoSuchRepository("you have no session of your own yet", "The page Sessions starts one.")
+            raise NoSuchRepository("you have no sessions of your own yet", "Start one on the page Sessions.")
         return App(own, is_reading=True, is_home=True)
     path = folder(word)
     paths = Paths(os.path.join(path, FOLDER))
@@ -588,7 +588,7 @@ def values(fields: Sequence[Field], given: Sequence[tuple[str, str]]) -> dict[st
         if name in NOT_FIELDS or (is_sparse and not value.strip() and name in known):
             continue
         if name not in known:
-            raise UsageError(f"there is no field '{name[:40]}'", f"There are: {', '.join(sorted(known))}.")
+            raise UsageError(f"unknown field '{name[:40]}'", f"Known fields: {', '.join(sorted(known))}.")
         field = known[name]
         if field.is_list:
             parts = value.replace(",", " ").split() if field.read is number else [value] if value.strip() else []
@@ -602,5 +602,5 @@ def values(fields: Sequence[Field], given: Sequence[tuple[str, str]]) -> dict[st
             found[name] = field.read(name, value)
     missing = [field.name for field in fields if field.is_required and found.get(field.name) in (None, "", ())]
     if missing:
-        raise UsageError(f"{', '.join(missing)}: nothing was given")
+        raise UsageError(f"{', '.join(missing)}: enter a value")
     return found

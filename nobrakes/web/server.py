@@ -183,7 +183,7 @@ def serve(options: Options, say: Say, show_code: Callable[[str], None]) -> None:
         found = state.serving()
         if found is None:
             raise NotAllowed("another `nobrakes web` is starting", "Try again in a moment.")
-        say(f"`nobrakes web` runs already (process {found.pid})")
+        say(f"`nobrakes web` is already running (process {found.pid})")
         _hand_out(state, found, options, say, show_code)
         return
     try:
@@ -194,7 +194,7 @@ def serve(options: Options, say: Say, show_code: Callable[[str], None]) -> None:
 
 def _check(options: Options) -> None:
     if bool(options.cert) != bool(options.key):
-        raise UsageError("a certificate needs its key, and a key its certificate", "Give --tls-cert and --tls-key.")
+        raise UsageError("a TLS certificate and its key must be given together", "Give --tls-cert and --tls-key.")
     for path in filter(None, (options.cert, options.key)):
         if not os.path.isfile(path):
             raise UsageError(f"there is no file {path}")
@@ -279,7 +279,7 @@ def _serve(state: WebState, options: Options, say: Say, show_code: Callable[[str
 
 
 def _warn(options: Options, outside: str, say: Say) -> None:
-    say(f"everybody in your network can reach the login page at {outside}")
+    say(f"everyone in your network can reach the login page at {outside}")
     if not options.cert:
         say("without TLS the network can read your session: use Tailscale, `ssh -L`, or --tls-cert and --tls-key")
 

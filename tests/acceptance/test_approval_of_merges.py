@@ -43,7 +43,7 @@ def test_a_labelled_bead_waits_with_tests_and_code_and_no_other_one_does(project
     for text in (
         "+++ b/tests/test_one.sh",
         "+++ b/src/one",
-        "it has the label merge-review",
+        "the bead has the label merge-review",
         f"nobrakes resolve {one['id']} --approve",
         "Approve the merge",
         "Send the work back",
@@ -137,7 +137,7 @@ def test_what_a_person_hands_in_waits_too_and_goes_back_to_them(project: Scripte
     project.nobrakes("hand-in", "one", "--from", "mine")
     project.nobrakes("run", expect=40)
     first = asked(project)
-    assert "no agent works on it" in " ".join(project.nobrakes("escalation", str(first["id"])).stdout.split())
+    assert "no agent is working on it" in " ".join(project.nobrakes("escalation", str(first["id"])).stdout.split())
     project.nobrakes("resolve", str(first["id"]), "--retry", "--note", "Say whose")
     held = project.show("one")["held"]
     assert held.startswith("handed back to ") and held.endswith(": Say whose")

@@ -170,7 +170,7 @@ def test_a_red_branch_opens_nothing_and_stops_nobody_elsewhere(team: Team) -> No
     one, _ = feature(team)
     team.add("alone")
     said = team.run_on()
-    assert f"{RELEASE} alone fails the checks" in said and team.show(one)["held"], said
+    assert f"{RELEASE} itself fails the checks" in said and team.show(one)["held"], said
     assert team.status(one) == "needs_review" and team.status("alone") == "reviewing"
     assert [asked["head"]["ref"] for asked in team.hub.open_ones()] == ["task/bead-alone"]
     team.run_on()
@@ -277,7 +277,7 @@ def test_with_plain_git_it_is_said_where_to_merge_and_that_branch_says_what_is_m
     says(team, f'base = "{RELEASE}"')
     one, _ = feature(team)
     said = " ".join(team.run_on().split())
-    assert "waits for people to merge it into release/1.x" in said, said
+    assert "is waiting for people to merge it into release/1.x" in said, said
     theirs = str(team.folder.parent / "theirs")
     team.hub.git("worktree", "add", "-q", theirs, RELEASE)
     team.hub.git("-C", theirs, "merge", "-q", "--no-ff", "-m", "Merge it", "task/bead-old-1")

@@ -88,7 +88,7 @@ def test_a_product_text_becomes_drafts_and_what_was_not_taken_is_listed(nobrakes
     )
     assert main.run(["propose", "prd.md"]) == 0
     shown = capsys.readouterr().out
-    assert "not taken: lines 11 to 12, 'Notes' and the text below it" in shown
+    assert "not imported: lines 11 to 12, 'Notes' and the text below it" in shown
     found = {bead["title"]: bead for bead in nobrakes("list")[1]}
     assert set(found) == {
         *("PRD", "Requirements", "R1 Key `__init__.py`", "R2 Grace", "Tasks"),

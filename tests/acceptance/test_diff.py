@@ -26,7 +26,7 @@ def test_a_branch_is_shown_while_it_is_worked_on_and_its_merge_whole_and_nothing
     project.does("one", "rm -f src/colour; commit Without --allow-empty")
     project.add("one", "late")
     project.nobrakes("hold", "late")
-    assert "no work on it yet" in project.error("diff", "late", code=17)["message"]
+    assert "no work to show yet" in project.error("diff", "late", code=17)["message"]
     with project.running("--forever") as run:
         until(project.flag("on").exists)
         shown = project.ask("diff", "one")

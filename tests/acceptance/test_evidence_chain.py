@@ -155,7 +155,7 @@ def test_a_clone_has_what_it_fetches(repository: Repository, tmp_path: Path) -> 
     repository.git("push", "-q", str(bare), "main", REF)
     subprocess.run(["git", "clone", "-q", str(bare), str(tmp_path / "clone")], check=True)
     clone = Repository(tmp_path / "clone")
-    assert len([text for text in clone.wrong() if "there is no evidence of it" in text]) == 3
+    assert len([text for text in clone.wrong() if "no record of it exists" in text]) == 3
     clone.git("fetch", "-q", "origin", f"{REF}:{REF}")
     assert clone.wrong() == []
     repository.rewrite(lambda text: text.replace('"seconds": ', '"seconds": 1'))
@@ -179,7 +179,7 @@ def test_a_record_that_says_another_tree_is_found(repository: Repository) -> Non
     tree = repository.git("rev-parse", "main~1^{tree}")
     other = repository.git("rev-parse", "main^{tree}")
     repository.rewrite(lambda text: text.replace(other, tree))
-    assert any(f"is {other[:12]}, and the record says {tree[:12]}" in text for text in repository.wrong())
+    assert any(f"is {other[:12]}, but the record says {tree[:12]}" in text for text in repository.wrong())
 
 
 def test_a_record_that_somebody_made_up_is_found(repository: Repository) -> None:
@@ -203,22 +203,22 @@ def test_a_record_that_was_changed_in_its_file_is_found(repository: Repository) 
 
 def test_a_chain_that_was_written_again_is_found(repository: Repository) -> None:
     repository.rewrite(lambda text: text.replace('"cost_usd": 0.0', '"cost_usd": 5.0'))
-    assert all("evidence was rewritten or removed" in text for text in repository.wrong())
+    assert all("records were rewritten or removed" in text for text in repository.wrong())
     assert len(repository.wrong()) == 2
 
 
 def test_a_record_that_was_removed_is_found(repository: Repository) -> None:
     commit = repository.merge_of("two")
     repository.rewrite(lambda text: None if f"Merged: {commit}" in text else text)
-    assert any("there is no evidence of it" in text for text in repository.wrong())
+    assert any("no record of it exists" in text for text in repository.wrong())
     repository.git("update-ref", "-d", REF)
-    assert len([text for text in repository.wrong() if "there is no evidence of it" in text]) == 3
+    assert len([text for text in repository.wrong() if "no record of it exists" in text]) == 3
 
 
 def test_a_chain_that_lost_an_object_is_found(repository: Repository) -> None:
     commit = repository.chain()[1]
     repository.file_of(commit).unlink()
-    assert any(f"the chain is broken: it continues to {commit[:12]}" in text for text in repository.wrong())
+    assert any(f"the chain of records is broken: the record {commit[:12]}" in text for text in repository.wrong())
 
 
 def test_a_commit_that_poses_as_a_beads_is_found(repository: Repository) -> None:
@@ -227,7 +227,7 @@ def test_a_commit_that_poses_as_a_beads_is_found(repository: Repository) -> None
     fake = repository.git(*who, "commit-tree", tree, "-p", "main", "-m", "Bead one\n\nBead: one")
     repository.git("update-ref", "refs/heads/main", fake)
     (text,) = repository.wrong()
-    assert "says that it is a bead's merge, and there is no evidence" in text
+    assert "says that it is a bead's merge, but no record" in text
 
 
 def test_a_persons_own_commit_is_listed_and_no_fault(repository: Repository) -> None:
@@ -243,7 +243,7 @@ def test_a_tree_that_was_changed_on_main_is_found(repository: Repository) -> Non
     repository.git("add", "-A", "src")
     repository.git("-c", "user.name=You", "-c", "user.email=you@x.invalid", "commit", "-q", "--amend", "--no-edit")
     words = " ".join(repository.wrong())
-    assert "there is no evidence of it" in words and "is not on main" in words
+    assert "no record of it exists" in words and "is not on main" in words
 
 
 def test_a_commit_between_two_merges_is_found(repository: Repository) -> None:
@@ -256,7 +256,7 @@ def test_a_commit_between_two_merges_is_found(repository: Repository) -> None:
         fake = repository.git("commit-tree", f"{old}^{{tree}}", "-p", fake, "-m", message)
     repository.git("update-ref", "refs/heads/main", fake)
     texts = repository.wrong()
-    assert len([text for text in texts if "there is no evidence of it" in text]) == 2
+    assert len([text for text in texts if "no record of it exists" in text]) == 2
     assert len([text for text in texts if "is not on main" in text]) == 2
 
 

@@ -66,7 +66,7 @@ def test_a_setup_that_fails_on_main_too_blames_no_branch(tmp_path: Path) -> None
     project.nobrakes("run", expect=40)
     assert project.outcomes("one") == ["completed"] and project.outcomes("one", "reviewer") == ["interrupted"]
     (asked,) = project.open()
-    assert asked["type"] == "broken_checks" and SAID in asked["detail"] and "no change is blamed" in asked["detail"]
+    assert asked["type"] == "broken_checks" and SAID in asked["detail"] and "blames no change" in asked["detail"]
     assert '"node: command not found"' in asked["hypothesis"]
     assert asked["bead"] is None and project.show("one")["failures"] == 0
 

@@ -161,7 +161,7 @@ def test_reviewers_that_fail_and_a_shaper_that_says_nothing_offer_them_too(tmp_p
     for session in range(2, 9):
         forge.does(f"session~{session}", FAIL)
     forge.nobrakes("run", expect=40)
-    one = asked(forge, "No reviewer came through in 2 rounds", "continue", "close the reviews")
+    one = asked(forge, "No reviewer finished a review in 2 rounds", "continue", "close the reviews")
     forge.does("session~1", ASKS)
     answered(forge, one, "change the plan: no steps", "changes the plan next")
     forge.nobrakes("run", expect=40)
@@ -169,7 +169,7 @@ def test_reviewers_that_fail_and_a_shaper_that_says_nothing_offer_them_too(tmp_p
     forge = Forge(tmp_path / "silent")
     forge.does("session~1", f"{PROPOSES}echo NOBRAKES: COMPLETED\n")
     forge.nobrakes("run", expect=40)
-    one = asked(forge, "neither asks nor is ready", "go on", "the plan is whole")
+    one = asked(forge, "makes no progress", "go on", "the plan is whole")
     answered(forge, one, "pause the feature", "To continue with it: `nobrakes forge resume login`")
     forge.nobrakes("run", expect=40)
     assert forge.feature().state.value == "active" and len(forge.questions()) == 1, "it was resumed, and is as silent"

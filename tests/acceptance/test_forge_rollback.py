@@ -102,7 +102,7 @@ def test_later_work_on_the_same_file_is_asked_about_and_nothing_is_half_taken_ba
     project.nobrakes("run", expect=40)
     assert project.git("rev-parse", "main") == main
     (asked,) = project.open()
-    assert "taking two back conflicts with later in src/two" in asked["title"] and asked["type"] == "question"
+    assert "reverting two conflicts with later in src/two" in asked["title"] and asked["type"] == "question"
     assert project.statuses()[bead] == "needs_doer" and project.feature().state.value == "completed"
     project.nobrakes("answer", str(asked["id"]), "try again")
     project.nobrakes("run", expect=40)

@@ -94,7 +94,12 @@ def test_from_questions_over_answers_and_proposals_to_a_plan_under_review(tmp_pa
     forge.nobrakes("answer", str(second["id"]), "SQLite")
     forge.nobrakes("run", expect=40)
     said = (forge.book / "refused").read_text()
-    for word in ("nothing is proposed under it", "only commit-strategy", "outside feature login", "could never start"):
+    for word in (
+        "nothing is proposed under it",
+        "commit-strategy makes them live",
+        "outside feature login",
+        "could never start",
+    ):
         assert word in said
     assert "makes the plan" in said
     told = (forge.book / "session~1.prompt.2").read_text()

@@ -131,7 +131,7 @@ def test_who_says_nothing_is_tried_twice_and_then_it_is_told(project: Scripted, 
         project.does(f"session~{session}", "echo 'All is well. NOBRAKES: COMPLETED'")
     said = project.nobrakes("run", expect=None).stdout
     assert [one["metadata"]["state"] for one in project.events("code_review_ended")] == ["failed", "failed"]
-    assert "no agent finished a review" in said
+    assert "no agent finished a code review" in said
     if way == "send_back":
         assert project.status("one") == "done" and not read(project, "one")["read"]
         return

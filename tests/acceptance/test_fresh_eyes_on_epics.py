@@ -74,7 +74,7 @@ def test_what_must_be_mended_is_a_bead_of_the_epic_and_people_are_asked_afterwar
     assert len(team.hub.pulls) == 1
     body = team.hub.pull(1)["body"]
     part = body[body.index("## Code review") :].split("\n\n## ")[0]
-    assert "Round 1: 1 P1, 1 P3." in part and "Round 2: nothing found." in part and "Cost: $0.00" in part
+    assert "Round 1: 1 P1, 1 P3." in part and "Round 2: no findings." in part and "Cost: $0.00" in part
     team.hub.merge(1)
     team.run_on()
     assert {team.status(bead) for bead in ("shop", "one", "two", "shop-mend-1")} == {"done"}
@@ -90,7 +90,9 @@ def test_a_person_sends_it_back_and_a_bead_of_the_epic_has_their_words(team: Tea
     one = asked(team)
     assert not team.hub.pulls and team.status("shop") == "escalated"
     page = team.nobrakes("escalation", str(one["id"])).stdout
-    assert "a bead of the epic fixes it" in " ".join(page.split()) and "starts again from main" not in page, page
+    assert (
+        "a new bead in the epic fixes the findings" in " ".join(page.split()) and "starts again from main" not in page
+    ), page
     team.nobrakes("answer", str(one["id"]), "send it back: greet nobody")
     said = team.nobrakes("answer", str(one["id"]), "--take-back", expect=None)
     assert said.returncode not in (0, 1) and "too late" in said.stderr, said.stderr

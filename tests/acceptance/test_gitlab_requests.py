@@ -22,7 +22,7 @@ def test_a_bead_is_done_when_people_have_merged_its_request(team: GitLabTeam, ho
     team.add("two", needs=["one"])
     mine = team.git("rev-parse", "main")
     said = team.run_on()
-    assert len(team.hub.pulls) == 1 and "waits for people to merge it" in said, said
+    assert len(team.hub.pulls) == 1 and "is waiting for people to merge it" in said, said
     pull = team.hub.pull(1)
     assert pull["title"] == "Draft: Bead one" and pull["target_branch"] == "main" and not team.hub.commands
     assert (pull["labels"], [one["username"] for one in pull["reviewers"]]) == (["by-agents"], ["ann"])
@@ -88,7 +88,7 @@ def test_nobody_logged_in_is_said_a_request_that_failed_to_be_heard_of_is_found_
     team.run_on()
     assert len(team.hub.pulls) == 1 and sum(call.startswith("POST ") for call in team.hub.calls) == 1
     said = team.nobrakes("doctor", expect=None).stdout
-    assert "pull requests are opened with glab " in said and f", at {team.hub.host}/team/thing" in said
+    assert "nobrakes opens pull requests with glab " in said and f", at {team.hub.host}/team/thing" in said
     team.hub.close(1)
     team.run_on()
     (asked,) = team.open()

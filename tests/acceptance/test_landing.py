@@ -240,7 +240,7 @@ def test_where_main_cannot_be_checked_nobody_says_that_it_is_red(project: Script
     project.nobrakes("run", expect=40)
     [unsure] = project.open()
     assert (unsure["type"], unsure["bead"]) == ("broken_checks", None), "it is about main"
-    assert "no change is blamed" in unsure["detail"] and "no-such-program: not found" in unsure["detail"]
+    assert "blames no change" in unsure["detail"] and "no-such-program: not found" in unsure["detail"]
     assert "main is red" not in project.nobrakes("status").stdout
     assert project.show("one")["failures"] == 0 and project.outcomes("one") == ["completed"]
 
@@ -283,7 +283,7 @@ def test_without_any_check_nothing_lands_and_it_says_so(project: Scripted) -> No
     project.config.write_text(text.replace(f'[[checks]]\nname = "test"\n{CHECK}\n', ""))
     project.add("one")
     said = project.nobrakes("run", expect=40)
-    assert "No check is configured, so only beads of type repair or marked --scaffolding start" in said.stdout
+    assert "No check is configured: agents start only on beads of type repair or marked --scaffolding" in said.stdout
     assert project.open() == [] and project.landed() == {} and project.outcomes("one") == []
 
 

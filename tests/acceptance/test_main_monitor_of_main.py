@@ -130,7 +130,7 @@ def test_a_persons_own_commit_is_told_and_never_taken_back(project: Watched) -> 
     [told] = project.wait_for("culprit_found")
     assert (told["why"], told["commit"]) == ("person", mine)
     [asked] = project.open()
-    assert mine[:12] in asked["title"] and "not the merge of a bead" in asked["detail"]
+    assert mine[:12] in asked["title"] and "not a bead's merge" in asked["detail"]
     assert project.happened("reverted") == [] and project.git("rev-parse", "main").strip() == mine
     (project.folder / "src" / "mine").write_text("good\n")
     project.git("commit", "-qam", "Mended")

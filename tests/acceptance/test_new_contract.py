@@ -41,7 +41,7 @@ def test_an_empty_repository_boots_with_one_yes(tmp_path: Path) -> None:
     (asked,) = project.open()
     shown = project.nobrakes("escalation", str(asked["id"])).stdout
     assert f"check test (test, new): {sys.executable} -m unittest" in shown and "test_pack.py" in shown
-    assert "+[[checks]]" in shown and "byte for byte" in shown
+    assert "+[[checks]]" in shown and "exactly this version" in shown
     assert "unittest" not in project.config.read_text(), "nothing holds before the yes"
     project.nobrakes("resolve", str(asked["id"]), "--approve")
     project.add("next", needs=["begin"])
@@ -69,7 +69,7 @@ def test_a_later_version_asks_again_and_what_a_person_edited_meanwhile_stays(tmp
     project.configure("doers = 3", "doers = 2")
     project.nobrakes("resolve", str(asked["id"]), "--approve")
     said = project.nobrakes("run").stdout
-    assert project.status("begin") == "done" and "was edited: the edited one holds" in said
+    assert project.status("begin") == "done" and "has your edits" in said
     assert "doers = 2" in project.config.read_text() and "checks" not in project.config.read_text()
     assert "min_tests = 0" in project.git("show", f"main:{CONFIG}")
 
@@ -83,5 +83,5 @@ def test_a_checkout_of_another_branch_keeps_its_own_settings(tmp_path: Path) -> 
     before, status = project.config.read_bytes(), project.git("status", "--porcelain")
     project.nobrakes("resolve", str(project.open()[0]["id"]), "--approve")
     said = project.nobrakes("run").stdout
-    assert project.status("begin") == "done" and "is of another branch: it holds" in said
+    assert project.status("begin") == "done" and "belongs to another branch" in said
     assert (project.config.read_bytes(), project.git("status", "--porcelain")) == (before, status)

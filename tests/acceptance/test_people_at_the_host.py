@@ -143,7 +143,7 @@ def test_work_that_came_too_late_for_a_merge_is_told(a_team: Make) -> None:
         team.flag("go").touch()
         assert run.stdout is not None
         said = run.stdout.read()
-    assert "without what was handed in since" in said and "nobrakes reopen one" in said, said
+    assert "without the newest work" in said and "nobrakes reopen one" in said, said
     assert team.status("one") == "done"
 
 
@@ -190,7 +190,7 @@ def test_one_that_was_merged_into_another_branch_says_so_and_what_to_type(a_team
     team.hub.pull(1)["base"] = {"ref": "develop"}
     team.hub.merge(1)
     said = team.run_on()
-    assert "was merged into develop, and is not on main" in said, said
+    assert "was merged into develop, but is not on main" in said, said
     team.nobrakes("cancel", "one")
     team.run_on()
     team.nobrakes("reopen", "one")

@@ -125,7 +125,7 @@ STATES: dict[str, Callable[[Store], None]] = {
     "an empty epic": lambda store: store.put([Bead("e", "E", type=BeadType.EPIC, status=Status.OPEN)], [], "me"),
     "paused": switched(control.PAUSED, "1"),
     "stopping": switched(control.STOPPING, "1"),
-    "in trouble": in_trouble,
+    "has an error": in_trouble,
     "frozen": switched("frozen", "0" * 40),
     **{f"escalated: {type_.value}": escalation(type_) for type_ in EscalationType},
 }

@@ -34,7 +34,7 @@ def test_a_bead_is_done_when_people_have_merged_its_request(team: Team, how: str
     team.add("two", needs=["one"])
     mine = team.git("rev-parse", "main")
     said = team.run_on()
-    assert len(team.hub.pulls) == 1 and "waits for people to merge it" in said, said
+    assert len(team.hub.pulls) == 1 and "is waiting for people to merge it" in said, said
     pull = team.hub.pull(1)
     assert pull["title"] == "Bead one" and pull["base"]["ref"] == "main" and "@everybody" not in pull["body"]
     for part in ("## Summary", "## Test plan", "- it is there", "- test: passed", "## Evidence", "- one (task)"):
@@ -42,7 +42,7 @@ def test_a_bead_is_done_when_people_have_merged_its_request(team: Team, how: str
     assert team.status("one") == "reviewing" and team.status("two") == "needs_doer", "who needs it waits"
     (listed,) = team.ask("pr", "list")
     assert (listed["number"], listed["url"], listed["state"]) == (1, pull["html_url"], "open")
-    assert "waits for people to merge it" in team.nobrakes("pr", "show", "one").stdout
+    assert "is waiting for people to merge it" in team.nobrakes("pr", "show", "one").stdout
     assert team.ask("pr", "open", "one")["url"] == pull["html_url"] and team.ask("pr", "sync") == {"waiting": 1}
     team.error("pr", "show", "two", code=17)
     team.run_on()
@@ -91,14 +91,14 @@ def test_the_host_merges_by_itself_where_that_is_wanted_and_who_takes_it_back_is
     team.hub.allows_auto_merge = is_allowed
     team.add("one")
     said = team.run_on()
-    assert "waits for people to merge it" in said, "where nothing runs there, nothing would be waited for"
+    assert "is waiting for people to merge it" in said, "where nothing runs there, nothing would be waited for"
     team.hub.check(team.hub.head(1), "build", None)
     team.run_on()
     assert team.hub.pull(1)["auto_merge"] == ({"merge_method": "MERGE"} if is_allowed else None)
     assert team.status("one") == "reviewing" and team.hub.open_ones(), "it is done when it is merged"
     said = team.nobrakes("pr", "show", "one").stdout
     if not is_allowed:
-        assert "waits for its checks" in said
+        assert "is waiting for its checks" in said
         return
     team.hub.pull(1)["auto_merge"] = None  # somebody wants to look at it first
     team.run_on()
@@ -173,10 +173,10 @@ def test_what_becomes_of_a_request_is_told_as_events_and_stands_on_the_board(tea
     assert board["counts"]["requested"] == 2 and board["counts"]["review"] == 0
     first, second = board["columns"]["requested"]
     assert first["request"] == {"number": 1, "state": "open", "page": page, "says": first["request"]["says"]}
-    assert "waits for people to merge it" in first["request"]["says"] and second["request"]["number"] == 0
-    assert "no more are opened" in second["request"]["says"]
+    assert "is waiting for people to merge it" in first["request"]["says"] and second["request"]["number"] == 0
+    assert "nobrakes opens no more" in second["request"]["says"]
     said = team.nobrakes("board").stdout
-    assert "requested (2)" in said and "waits for people to merge it" in said
+    assert "requested (2)" in said and "is waiting for people to merge it" in said
     assert "2 requested" in team.nobrakes("status").stdout and team.ask("status")["counts"]["requested"] == 2
     said = team.nobrakes("list").stdout
     assert "in request #1" in said and "in a request" in said
@@ -222,7 +222,7 @@ def test_who_asks_for_the_same_change_twice_is_asked_what_they_mean(team: Team) 
     (asked,) = team.open()
     assert asked["type"] == "asked_again" and team.status("one") == "escalated"
     detail = json.dumps(team.ask("escalation", str(asked["id"])))
-    for words in ("Please name it better.", "No, not like that.", "The answers:", "src/one"):
+    for words in ("Please name it better.", "No, not like that.", "The agents' answers:", "src/one"):
         assert words in detail, detail
     assert "IGNORE" not in detail
     assert len(team.turns("one")) == 2, "no agent begins before a person decided"
@@ -305,7 +305,7 @@ def test_what_people_merged_is_taken_back_by_a_request_of_its_own(team: Team, ho
     left = team.hub.git("ls-tree", "-r", "--name-only", "main").splitlines()
     assert "src/one" not in left and "beside" in left, "nothing else is taken back"
     back = team.show("one")
-    assert back["status"] == "needs_doer" and "reverted its merge" in back["held"]
+    assert back["status"] == "needs_doer" and "reverted this bead's merge" in back["held"]
     assert [row["status"] for row in team.ask("list") if row["id"].startswith("one-back-")] == ["done"]
     team.nobrakes("verify")
 
@@ -335,7 +335,7 @@ def test_a_request_whose_bead_a_person_did_by_hand_is_closed_and_holds_nothing_u
     team.run_on()
     assert [pull["state"] for pull in team.hub.pulls] == ["closed", "open"]
     shown = team.ask("pr", "show", "one")
-    assert (shown["state"], shown["says"]) == ("closed", "its bead was done without it")
+    assert (shown["state"], shown["says"]) == ("closed", "its bead was done another way")
     assert "pull request #1" not in team.nobrakes("doctor", expect=None).stdout
     team.add("three")
     team.hub.merge(2)
@@ -360,8 +360,8 @@ def test_a_request_whose_bead_waits_for_a_decision_counts_and_it_is_said(team: T
     team.run_on()
     (waits,) = team.waits()
     assert waits == (
-        "1 pull request waits for people, and no more are opened (review.max_open = 1); the bead of 1 of them waits "
-        "for your decision: nobrakes escalations"
+        "1 pull request is waiting for people, and nobrakes opens no more (review.max_open = 1); 1 of their beads needs "
+        "your decision: nobrakes escalations"
     )
     team.nobrakes("cancel", team.open()[0]["bead"])
     team.run_on()
@@ -401,7 +401,7 @@ def test_nobody_logged_in_is_said_and_it_goes_on_by_itself(team: Team) -> None:
     team.run_on()
     assert len(team.hub.pulls) == 1
     said = team.nobrakes("doctor", expect=None).stdout
-    assert "pull requests are opened with gh " in said and f", at {team.hub.host}/team/thing" in said
+    assert "nobrakes opens pull requests with gh " in said and f", at {team.hub.host}/team/thing" in said
     team.nobrakes("cancel", "one")
     assert "pull request #1 is open, but its bead one is closed" in team.nobrakes("doctor", expect=None).stdout
 
@@ -582,12 +582,12 @@ def test_with_plain_git_it_is_said_that_nothing_merges_by_itself(team: Team) -> 
     team.add("one")
     team.run_on()
     for words in (team.nobrakes("pr", "show", "one").stdout, *team.waits()):
-        assert "people to merge it: git alone merges nothing by itself (review.pull_auto_merge)" in words, words
-    assert "git alone merges no request by itself" in team.nobrakes("doctor", expect=None).stdout
+        assert "people to merge it: plain git cannot merge automatically (review.pull_auto_merge)" in words, words
+    assert "plain git cannot merge no request by itself" in team.nobrakes("doctor", expect=None).stdout
     team.configure("pull_auto_merge = true", "pull_auto_merge = false")
     team.nobrakes("pr", "sync")
     team.run_on()
-    assert "git alone merges" not in team.nobrakes("pr", "show", "one").stdout
+    assert "plain git cannot merge" not in team.nobrakes("pr", "show", "one").stdout
     assert "merges no request" not in team.nobrakes("doctor", expect=None).stdout
 
 

@@ -110,7 +110,7 @@ def test_the_files_change_and_all_that_was_there_comes_back(tmp_path: Path, proj
     stuck = until(
         lambda: (s := project.ask("relay", "--session", "1")["session"])["state"] in ("asking", "stuck") and s
     )
-    assert stuck["state"] == "asking" or "somebody continued" in stuck["detail"]
+    assert stuck["state"] == "asking" or "somebody worked in" in stuck["detail"]
 
 
 def test_git_and_nobrakes_stay_out_of_reach(tmp_path: Path, project: Project) -> None:
@@ -186,7 +186,7 @@ def test_without_a_sandbox_or_in_a_linked_worktree_nobody_works_in_place(tmp_pat
     assert refused.returncode == 2 and "linked worktree" in refused.stderr
     project.config.write_text(project.config.read_text().replace('mode = "auto"', 'mode = "none"'))
     refused = begin(project, "Go")
-    assert refused.returncode != 0 and "works in place only in the sandbox" in refused.stderr
+    assert refused.returncode != 0 and "--in-place needs the sandbox" in refused.stderr
     assert project.ask("sessions") == []
 
 

@@ -121,7 +121,7 @@ def test_the_doctor_names_features_that_there_are_not_and_names_that_are_another
     says(team, "[review.features.shpo]", 'unit = "epic"', "[review.features.shop-1]", 'unit = "epic"')
     said = " ".join(team.nobrakes("doctor", expect=None).stdout.split())
     assert "review.features.shpo: epic shpo does not exist yet" in said, said
-    assert "shop-1 is not an epic but a task" in said and "feature/cart is the name of the branch of cart" in said, said
+    assert "shop-1 is a task, not an epic" in said and "feature/cart is the name of the branch of cart" in said, said
 
 
 @pytest.mark.parametrize("name", ["--upload-pack=touch pwned", "../../etc", "main", "task/bead-shop-1", "x:main"])
@@ -223,9 +223,9 @@ def test_epics_that_wait_for_each_other_are_named_where_people_merge_them_as_a_w
         return " ".join(team.nobrakes("doctor", expect=None).stdout.replace("no beads wait", "").split())
 
     says(team, "[review.features.shop]", 'unit = "epic"')
-    assert "which is done only when all of epic '" not in said(), "the office's beads are merged one by one"
+    assert "which is done only when the whole epic '" not in said(), "the office's beads are merged one by one"
     says(team, "[review.features.office]", 'unit = "epic"')
-    assert "which is done only when all of epic '" in said()
+    assert "which is done only when the whole epic '" in said()
 
 
 def test_a_run_rests_though_its_own_pace_keeps_it_from_looking_at_all_of_its_requests(team: Team) -> None:
@@ -235,7 +235,7 @@ def test_a_run_rests_though_its_own_pace_keeps_it_from_looking_at_all_of_its_req
         until(lambda: len(team.hub.pulls) == 3, 150)
         until(lambda: run.poll() is not None, 150)
     waits = team.waits()
-    assert len(waits) == 3 and all("waits for people to merge it" in one for one in waits), waits
+    assert len(waits) == 3 and all("is waiting for people to merge it" in one for one in waits), waits
 
 
 def test_what_needs_no_request_is_pushed_when_it_is_proven_and_the_rest_waits_for_people(team: Team) -> None:

@@ -209,7 +209,7 @@ def test_a_schedule_begins_its_sprints_once_and_a_daemon_continues_them(tmp_path
     assert tea.sprints()["state"] == "", "paused, nothing begins"
     tea.nobrakes("resume")
     (rests,) = tea.ask("project", "continue")
-    assert rests["daemon"] is None and "never started one" in rests["text"]
+    assert rests["daemon"] is None and "its daemon is stopped" in rests["text"]
     (works,) = tea.ask("project", "continue", "tea")
     assert works["daemon"], works
     try:
@@ -288,7 +288,7 @@ def test_the_budget_of_a_yes_stops_the_next_sprint(tmp_path: Path) -> None:
         tea.flag("paid").touch()
         process.wait(60)
     assert tea.sprints()["state"] == "waits" and tea.sprints()["done"] == 1, "what runs is not cut off"
-    assert "you approved $0.50, and its sprints have cost $0.75, " in tea.sprints()["why"]
+    assert "you approved $0.50, but the sprints have cost $0.75, " in tea.sprints()["why"]
 
 
 def test_work_outside_the_roadmap_items_of_the_yes_waits_for_a_person(tmp_path: Path) -> None:
@@ -375,7 +375,7 @@ def test_a_criterion_that_only_agents_claim_waits_for_a_person(tmp_path: Path) -
     tea.nobrakes("run", expect=NEEDS_PERSON)
     assert tea.sprints()["state"] == "claimed" and tea.sprints()["done"] == 3
     assert "- [x]" not in tea.on_main("CLAUDE.md") and "**Status:** planning" in tea.on_main("task.md")
-    assert "agents claim 3 of them" in tea.nobrakes("escalations").stdout
+    assert "agents claim that 3 are met" in tea.nobrakes("escalations").stdout
     brief.write_text(tea.on_main("CLAUDE.md").replace("- [ ]", "- [x]"))
     (tea.folder / "task.md").write_text(tea.on_main("task.md").replace("planning", "complete"))
     tea.git("commit", "-q", "-am", "All of it holds")

@@ -209,7 +209,9 @@ def test_units_are_shown_first_and_put_in_place_and_taken_away(
     ]
     timer.write_text(timer.read_text().replace("minutely", "hourly"))
     assert "nothing is changed yet" in project.nobrakes("daemon", "uninstall").stdout and timer.exists()
-    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/opt/more")  # the service would be another one now
+    monkeypatch.setenv(
+        "PATH", f"{os.environ['PATH']}{os.pathsep}/opt/more"
+    )  # the service would be now a different session
     project.nobrakes("daemon", "uninstall", "--yes")
     assert [one.name for one in units.iterdir()] == [f"{timer.name}.before"], "what a person changed is kept"
     assert f"disable --now {timer.name}" in said.read_text()

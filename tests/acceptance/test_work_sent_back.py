@@ -19,7 +19,7 @@ def test_comments_on_lines_reach_the_next_doer_and_the_attempt_has_not_failed(tm
     project.add("one", labels=["merge-review"])
     project.nobrakes("run", expect=40)
     first = project.ask("diff", "one")["head"]
-    assert "is not in the difference" in project.error("send-back", "one", "--comment", "x:1=y", code=2)["message"]
+    assert "is not a changed file" in project.error("send-back", "one", "--comment", "x:1=y", code=2)["message"]
     assert project.status("one") == "escalated", "a refusal changes nothing"
     sent = project.ask(
         "send-back", "one", "--comment", "src/one:2=A digit, please", "--comment", "common:1=Leave it", "-m", "Thanks"
@@ -34,7 +34,7 @@ def test_comments_on_lines_reach_the_next_doer_and_the_attempt_has_not_failed(tm
     # the work has changed since: a person is warned, and the text still names what was read
     at = ("send-back", "one", "--at", first[:12], "--comment", "src/one:2=Three")
     refused = project.error(*at, code=17)
-    assert "the work has changed: your comments are on" in refused["message"] and "--outdated" in refused["hint"]
+    assert "the work has changed: your comments refer to" in refused["message"] and "--outdated" in refused["hint"]
     project.nobrakes(*at, "--outdated")
     project.nobrakes("run", expect=40)
     assert f"commit {first[:12]} and sends" in text(project, 3) and "line 2: `two`\n   Three" in text(project, 3)

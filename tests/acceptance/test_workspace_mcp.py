@@ -151,7 +151,7 @@ def test_no_directory_leads_a_coding_tool_out_of_its_project(chat: Chat) -> None
             client, "acp", prompt="code", workingDirectory="nowhere"
         )
         tea.rename(away)
-        tea.symlink_to(chat.projects / "site")  # the confirmed folder is another one now
+        tea.symlink_to(chat.projects / "site")  # the confirmed folder is now a different session
         assert (await refused(client, "acp", prompt="code")).startswith(REFUSED)
         tea.unlink()
         tea.symlink_to(away)
@@ -254,7 +254,7 @@ def test_over_http_a_client_has_a_token_for_these_tools_alone(chat: Chat) -> Non
     import httpx
 
     token = chat.ask("mcp", "client", "add", "pocket")["token"]
-    assert "has a token already" in chat.nobrakes("mcp", "client", "add", "pocket", expect=17)
+    assert "has a token" in chat.nobrakes("mcp", "client", "add", "pocket", expect=17)
     assert token not in (chat.folder / "mine" / "state" / "user.db").read_bytes().decode("latin-1")
     hello = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     good = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}

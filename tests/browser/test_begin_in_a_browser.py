@@ -70,7 +70,7 @@ def test_a_person_begins_builds_and_reads_the_evidence(
     page.get_by_role("button", name="File it").click()
     sees("2 new beads.*Count the coins")
     page.get_by_role("button", name="Approve all of this").click()
-    sees("Nothing waits for your approval")
+    sees("Nothing is waiting for your approval")
 
     link("Board")
     page.get_by_role("link", name="New bead").click()
@@ -83,7 +83,7 @@ def test_a_person_begins_builds_and_reads_the_evidence(
 
     link("Now")
     expect(page.locator("#now-begins")).to_be_hidden()
-    sees("No daemon runs here, and 2 beads wait for it", "#now-broken")
+    sees("No daemon is running, and 2 beads are waiting for it", "#now-broken")
     page.locator("#bar-state").get_by_role("button", name="Start").click()
     sees("Running", "#bar-state")
     sees("3 in all", "#now-merged")
@@ -92,8 +92,8 @@ def test_a_person_begins_builds_and_reads_the_evidence(
     sees("Records.*merged as")
     expect(page.locator("#main .list > .row")).to_have_count(3)
     page.get_by_role("link", name="Compare main with it").click()
-    sees(r"All of it agrees: \d+ commits? on main, 3 records")
-    link("all of this bead")
+    sees(r"Main and its records agree: \d+ commits? on main, 3 records")
+    link("all records of this bead")
     sees("Evidence of")
     expect(page.locator("#main .list > .row")).to_have_count(1)
     link("Cost")

@@ -79,7 +79,7 @@ def test_comments_are_typed_under_their_lines_kept_and_sent_at_once(merged, repo
     assert page.locator("summary .comment-count").inner_text() == "2 comments"
     assert page.get_by_role("textbox", name="Comment on src/a.py:-2").input_value() == "Why is it gone?"
     assert barriers(page) == [] and page.evaluate("() => window.hit") is None
-    page.get_by_role("textbox", name="Note about all of it").fill("Twice, please")
+    page.get_by_role("textbox", name="Note about the whole change").fill("Twice, please")
     page.get_by_role("button", name="Send back").click()
     page.wait_for_url("**/bead/till")
     page.get_by_text("till is sent back with 2 comments").wait_for()
@@ -147,14 +147,14 @@ def test_of_work_that_changed_meanwhile_a_person_is_warned_and_may_send_all_the_
     finish(repository, write(repository, "one\nnewer\nthree\n"))
     page.locator("summary").filter(has_text="Send back").click()
     page.get_by_role("button", name="Send back").click()
-    page.get_by_text("the work has changed: your comments are on").wait_for()
+    page.get_by_text("the work has changed: your comments refer to").wait_for()
     person.errors[:] = [one for one in person.errors if "409" not in one]
     page.reload()
     page.locator("summary").filter(has_text="Send back").click()
-    page.get_by_text(f"They are about commit {merged[:7]}").wait_for()
+    page.get_by_text(f"They refer to commit {merged[:7]}").wait_for()
     page.get_by_text("newer").click()
     page.get_by_text("about an earlier commit").first.wait_for()
-    page.get_by_label("Send them all the same").check()
+    page.get_by_label("Send them anyway").check()
     page.get_by_role("button", name="Send back").click()
     page.wait_for_url("**/bead/till")
     assert f"commit {merged[:12]}" in notes(repository)[0] and "line 2: `new <i>`\n   Not this" in notes(repository)[0]
@@ -167,7 +167,7 @@ def test_the_page_opens_the_folder_of_a_bead_in_an_editor_and_copies_the_line_th
     clone = repository / ".nobrakes" / "workspaces" / "till"
     git(repository, "init", "-q", str(clone))
     page.reload()
-    assert page.get_by_text(str(clone)).is_visible() and page.get_by_text("Agents wrote what is in it").is_visible()
+    assert page.get_by_text(str(clone)).is_visible() and page.get_by_text("Agents wrote its files").is_visible()
     person.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy nobrakes take till").click()
     page.get_by_text("Copied: nobrakes take till").wait_for()

@@ -128,21 +128,21 @@ def test_a_feature_is_begun_asked_about_read_and_signed_off_on_a_phone(
     assert "new: The form" in play.text()
     play.page.get_by_role("button", name="Sign off", exact=True).click()
     assert project.ask("forge", "reviews", one["id"])["signed"] is None, "no risk was taken, so nothing was sent"
-    play.goes(here, "I take the risk: 1 of 10 reviews")
-    play.page.get_by_role("checkbox", name="I take the risk").check()
-    play.page.get_by_label("Reason, since 1 finding is not decided").fill("Nobody waits for it")
+    play.goes(here, "I accept the risk: 1 of 10 reviews")
+    play.page.get_by_role("checkbox", name="I accept the risk").check()
+    play.page.get_by_label("Reason to sign off while 1 finding is undecided").fill("Nobody waits for it")
     play.presses("Sign off")
     assert "is signed off" in play.text()
     assert project.ask("forge", "show", one["id"])["findings"][0]["answer"] == "Nobody waits for it"
     play.goes(
-        here, r"\(web\) signed version 1 off, .*took that risk.*Reason: Nobody waits for it.*Approve and implement"
+        here, r"\(web\) signed off version 1, .*accepted the risk.*Reason: Nobody waits for it.*Approve and implement"
     )
     assert play.page.get_by_role("button", name="Sign off", exact=True).count() == 0
     play.goes("plan", "Approve all of this.*The table")
     play.presses("Approve all of this")
-    assert f"feature {one['id']} is built now" in play.page.content()
+    assert f"agents now build feature {one['id']}" in play.page.content()
     assert {project.status(bead) for bead in ("login-table", "login-form")} == {"needs_doer"}
-    play.goes(here, "implementation.*Bring it to the plan now")
+    play.goes(here, "implementation.*Add these to the plan now")
     for each in (person, other):
         each.made_no_errors()
     for each in (person, other):

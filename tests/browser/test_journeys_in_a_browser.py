@@ -124,7 +124,7 @@ class Play:
 
     def plans(self) -> None:
         self.goes("plan")
-        self.sees("Nothing waits for your approval")
+        self.sees("Nothing is waiting for your approval")
         self.unfolds("File a plan as drafts").get_by_role("textbox").fill(PLAN)
         self.presses("File it")
         self.sees("3 new beads.*A discount on the total")
@@ -133,7 +133,7 @@ class Play:
             self.sees("Vouchers that lower the total")
         assert self.shop.ask("list", "--status", "draft")
         self.presses("Approve all of this")
-        self.sees("Nothing waits for your approval")
+        self.sees("Nothing is waiting for your approval")
         self.presses("Start", ".bar")
         self.sees("Running", "#bar-state")
 
@@ -157,7 +157,7 @@ class Play:
         self.page.get_by_label("Your answer").fill("Yes: it prints only its total, 0.")
         self.presses("Answer", "form.answer")
         self.page.wait_for_url("**/desk")
-        self.sees("Nothing waits for you")
+        self.sees("Nothing is waiting for you")
         assert self.shop.ask("escalation", "1")["answer"] == "Yes: it prints only its total, 0."
 
     def asks_whether_it_runs(self) -> None:
@@ -193,7 +193,7 @@ class Play:
         self.presses("Set", limit.locator("xpath=.."))
         self.sees(r"2 \(config: 1\)", "#breaker-limits")
         self.presses("Resume")
-        self.sees("Agents start when there is room")
+        self.sees("Agents start when a slot is free")
         found = self.unfolds("Stop the daemon")
         self.confirms(found, "stop")
         self.presses("Stop the daemon", found)

@@ -36,7 +36,7 @@ def test_keys_lead_from_page_to_page_and_from_item_to_item(person) -> None:
         page.wait_for_url(f"**/r/shop/{path}")
     page.keyboard.press("?")
     keys = page.get_by_role("dialog", name="Keys")
-    keys.get_by_text("A new bead").wait_for()
+    keys.get_by_text("Add a bead").wait_for()
     assert keys.get_by_text("Merges", exact=True).count() == 1
     assert keys.get_by_text("Requests", exact=True).count() == 0, "there is no such page here"
     page.keyboard.press("Escape")

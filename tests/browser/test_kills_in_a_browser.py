@@ -227,7 +227,7 @@ def test_the_daemon_is_killed_and_hangs(world: World, web: WebProcess, pages: Pa
     os.kill(first, signal.SIGKILL)
     until(lambda: not lives(first))
     pages.waits(lambda: "No daemon" in board.inner_text("#bar-state"), "no daemon works")
-    pages.waits(lambda: "No daemon runs here" in health.inner_text("#main"), "no daemon works, says Health")
+    pages.waits(lambda: "No daemon is running" in health.inner_text("#main"), "no daemon works, says Health")
     world.says()
     pages.show_what_the_store_holds()
     board.locator("#bar-state").get_by_role("button", name="Start").click()

@@ -73,7 +73,7 @@ def test_a_phone_begins_a_session_and_goes_on(chromium: Any, served: Served, tea
     picture("list")
     page.get_by_role("link", name="Pour the tea").click()
     sees("I did it.")
-    sees("waits for your answer")
+    sees("is waiting for your answer")
     picture("session")
     page.get_by_label("Message").fill("And now sugar")
     page.get_by_role("button", name="Send").click()

@@ -105,7 +105,7 @@ def test_two_screens_answer_once_and_the_second_is_told(person, chromium, served
     other.page.get_by_role("radio", name="Cut").check()
     person.page.get_by_role("button", name="Answer").click()
     person.page.wait_for_url("**/desk")
-    other.page.get_by_text("What this is about has changed meanwhile").wait_for()
+    other.page.get_by_text("This item changed while you were typing").wait_for()
     assert "Round" in other.page.get_by_text("Decided 2").inner_text()
     assert other.page.get_by_role("radio", name="Cut").is_checked(), "what was chosen is still there"
     other.page.get_by_role("button", name="Answer", exact=True).click()

@@ -90,6 +90,6 @@ def test_a_name_that_servers_share_leads_to_no_preview(chromium: Any, project: S
     web.origin = f"http://127.0.0.1:{web.port}"
     person = Person(chromium, web, project.folder.name).log_in()
     panel = person.goes("bead/one").get_by_role("region", name="Try it")
-    expect(panel).to_contain_text("Log in by the link")
+    expect(panel).to_contain_text("Log in with the link")
     expect(panel.get_by_role("link")).to_have_count(0)
     person.close()

@@ -125,7 +125,10 @@ def test_records_that_are_gone_hold_no_merge_up_and_verify_says_so(tmp_path: Pat
     try:
         assert world.landed() == ["one", "three"] and store.bead("three").status is Status.DONE
         wrong = {(one.bead, one.text.partition(",")[0]) for one in verify(git).wrong}
-        assert ("three", f"evidence was rewritten or removed: it ended at {gone[:12]} when this was made") in wrong
+        assert (
+            "three",
+            f"records were rewritten or removed: the last record at this commit, {gone[:12]}, is missing",
+        ) in wrong
         assert {bead for bead, _ in wrong} == {"one", "three"} and git.broken_refs(in_depth=True) == []
     finally:
         store.close()

@@ -90,7 +90,7 @@ def test_a_main_that_nobody_ever_saw_green_is_told_in_one_note() -> None:
     world.daemon.monitor.found_red([])
     steps(world, lambda: any(event.kind is Kind.CULPRIT_FOUND for event in world.store.events(0, 1000)))
     (asked,) = questions(world)
-    assert "No earlier commit of main is known to have passed" in asked.detail and "Before:" not in asked.detail
+    assert "nobrakes knows no earlier commit of main that passed" in asked.detail and "Before:" not in asked.detail
     told = [event for event in world.store.events(0, 1000) if event.kind is Kind.ESCALATED]
     assert [one.data["escalation"] for one in told if one.data["type"] == EscalationType.MAIN_RED] == [asked.id]
 

@@ -28,8 +28,8 @@ def on_main(world: World) -> Attempt | None:
 @pytest.mark.parametrize(
     ("outcome", "knows", "says"),
     [
-        ("broken", {}, "The checks were edited meanwhile"),
-        ("fail", {"confirming": "its commit"}, "It was to be run once more"),
+        ("broken", {}, "Somebody edited the checks"),
+        ("fail", {"confirming": "its commit"}, "The checks had to run once more"),
         ("pass", {}, ""),
         ("broken", {"proven": "as the review itself notes it"}, ""),
     ],

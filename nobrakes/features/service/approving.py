@@ -67,7 +67,7 @@ def require(store: "Store", drafts: Collection[str]) -> None:
     if (feature := unsigned(store, drafts)) is not None:
         raise NotAllowed(
             f"the plan of feature {feature.id} ({feature.title[:60]}) is not signed off",
-            f"`nobrakes forge reviews {feature.id}` shows its reviews, and how it is signed off.",
+            f"`nobrakes forge reviews {feature.id}` shows its reviews and the command for the sign-off.",
         )
     for feature in store.features():
         if feature.stage in PLANNED and not {feature.id, *under(store, feature.id)}.isdisjoint(drafts):
@@ -108,8 +108,8 @@ def approve(store: "Store", choice: Choice, actor: str, seen: str | None = None)
     """Apply it in the caller's transaction. NotAllowed: `seen` is not the current revision."""
     if seen is not None and seen != revision(store):
         raise NotAllowed(
-            "the proposal changed while you read it: nothing was approved",
-            "Look again: `nobrakes commit-strategy`.",
+            "the proposal changed while you read it, so nothing was approved",
+            "Read it again: `nobrakes commit-strategy`.",
         )
     found = [change for bead in proposals(store) for change in bead.changes]
     drafts = store.listed([Status.DRAFT])
@@ -145,7 +145,7 @@ def drop(store: "Store", names: Collection[str], actor: str) -> tuple[str, ...]:
         drafts = {*store.listed([Status.DRAFT])}
         wanted = frozenset(names)
         for name in sorted(wanted & drafts - {one.bead for one in found}):
-            raise UsageError(f"{name} is a draft: no change of it is proposed", f"`nobrakes cancel {name}` drops it.")
+            raise UsageError(f"{name} is a draft and has no proposed change", f"To drop it: `nobrakes cancel {name}`.")
         _known(wanted, found, ())
         gone = [one for one in found if {one.bead, one.name} & wanted]
         for one in gone:
@@ -158,8 +158,8 @@ def _known(names: Collection[str], found: Sequence[ProposedChange], drafts: Coll
     known = {one.bead for one in found} | {one.name for one in found} | set(drafts)
     if wrong := sorted(set(names) - known):
         raise UsageError(
-            f"nothing is proposed under the name '{wrong[0][:80]}'",
-            "`nobrakes commit-strategy --dry-run` shows what waits; name a bead, or a change as BEAD:FIELD.",
+            f"no proposal has the name '{wrong[0][:80]}'",
+            "`nobrakes commit-strategy --dry-run` lists proposals. Name a bead, or a change as BEAD:FIELD.",
         )
 
 
@@ -191,7 +191,7 @@ def _named(changes: Sequence[ProposedChange], write: Callable[[], object]) -> No
         write()
     except NobrakesError as error:
         names = " ".join(one.name for one in changes)
-        error.args = (f"nothing was approved, since {names} failed: {error}",)
+        error.args = (f"nothing was approved, because {names} failed: {error}",)
         error.hint = f"Approve the others: `nobrakes commit-strategy --without {' --without '.join(names.split())}`."
         raise
 
@@ -221,7 +221,7 @@ def propose(store: "Store", plan: "Plan", actor: str, dry_run: bool = False) -> 
         node.status in ("live", "done") or (node.status == "cancelled" and node.id not in known) for node in plan.nodes
     ):
         raise PlanError(
-            f"{plan.source}: a proposal makes drafts, and only commit-strategy makes them live",
+            f"{plan.source}: a proposal can only make drafts; commit-strategy makes them live",
             "Remove 'live' and every 'status' from the plan, except 'cancelled' for a bead to give up.",
         )
     return apply_plan(store, plan, actor=actor, dry_run=dry_run)
@@ -340,6 +340,6 @@ def beads_and_epics(store: "Store", ids: Collection[str]) -> str:
 def told(store: "Store", done: Approved) -> list[str]:
     """The result in lines for people."""
     found = [f"{beads_and_epics(store, done.approved)} went live"] if done.approved else []
-    found += [f"{count(len(done.changes), 'change')} of beads came into force"] if done.changes else []
-    found += [f"feature {name} is built now" for name in done.features]
+    found += [f"{count(len(done.changes), 'change')} of beads took effect"] if done.changes else []
+    found += [f"agents now build feature {name}" for name in done.features]
     return found

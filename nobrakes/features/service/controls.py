@@ -59,7 +59,7 @@ def way_of(fresh: bool, from_base: bool, view: bool) -> Way | None:
     """None: none was chosen. UsageError for several."""
     chosen = [way for way, named in ((Way.FRESH, fresh), (Way.FROM_BASE, from_base), (Way.VIEW, view)) if named]
     if len(chosen) > 1:
-        raise UsageError("choose one way to resume it", "Name one of fresh, from-base and view, or none of them.")
+        raise UsageError("choose only one way to resume", "Use one of --fresh, --from-base and --view, or none.")
     return chosen[0] if chosen else None
 
 
@@ -82,7 +82,7 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
         else:
             raise NotAllowed(
                 f"feature {id} is {feature.state.value.replace('_', ' ')}: only an expired feature has these choices",
-                f"`nobrakes forge resume {id}` continues where it was.",
+                f"`nobrakes forge resume {id}` continues where the feature stopped.",
             )
         after = store.feature(id)
     wake(paths)
@@ -96,9 +96,9 @@ def begin_another_round(store: "Store", paths: Paths, rules: "ForgeSettings", id
         seen = planning.tracker(rules, feature, store.plan_reviews(id), store.findings(id))
         if not planning.may_review_again(rules, feature, seen):
             raise NotAllowed(
-                f"no other round of reviews can begin for feature {id}: its plan must wait for your sign-off, "
-                f"after fewer than {count(rules.most_rounds, 'round')}",
-                f"`nobrakes forge reviews {id}` shows its reviews.",
+                f"feature {id} can get another round of reviews only while its plan is waiting for your sign-off, "
+                f"and after fewer than {count(rules.most_rounds, 'round')}",
+                f"`nobrakes forge reviews {id}` shows the feature's reviews.",
             )
         notes = {model.FORGIVEN: feature.round, model.ANOTHER: feature.round + 1}
         after = store.note_feature(id, {model.ENOUGH: None, model.SIGN_OFF_ASKED: None, **notes}, actor)
@@ -215,7 +215,7 @@ class Wanted:
         if self.only is not None:
             left_out |= set(range(1, len(eight) + 1)).difference(self.only)
             if not set(self.only) <= set(range(len(eight) + 1)):
-                raise UsageError(f"the usual criteria are numbered from 1 to {len(eight)}")
+                raise UsageError(f"the standard criteria are numbered from 1 to {len(eight)}")
         return chosen(eight, left_out, [clean(one) for one in self.own])
 
 
@@ -240,7 +240,7 @@ def begin(
     """Begin a feature: epic, facts, open points of the scan. UsageError, NotAllowed. `id`: the epic's; None: free."""
     title, description = _title(wanted.title or ""), _text("description", wanted.description or "")
     if not description:
-        raise UsageError("a feature needs a description", "Say what should be there when it is done, and why.")
+        raise UsageError("a feature needs a description", "Say what you want, and why.")
     files, notes = _files(wanted.files or ()), _text("notes", wanted.notes or "")
     criteria = wanted.criteria(default_criteria(stack(config, paths.root)))
     base = _main(git)
@@ -281,7 +281,7 @@ def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted
     if wanted.own or wanted.without or wanted.only is not None:
         values["criteria"] = wanted.criteria(default_criteria(stack(config, paths.root)))
     if not values:
-        raise UsageError("nothing to change was given", f"`nobrakes forge show {id}` shows what it is.")
+        raise UsageError("you gave nothing to change", f"`nobrakes forge show {id}` shows its present values.")
     with store.write():
         after = store.change_feature(before.id, values, actor)
         epic: dict[str, Any] = {"notes": after.notes} if "notes" in values else {}
@@ -332,8 +332,8 @@ def archive(store: "Store", id: str, away: bool, actor: str) -> Feature:
     feature = store.feature(id)
     if away and feature.state is State.ACTIVE:
         raise NotAllowed(
-            f"feature {id} goes on: only what has ended or is paused can be hidden",
-            f"`nobrakes forge pause {id}` first; nothing is lost.",
+            f"feature {id} is active: only a paused or ended feature can be hidden",
+            f"Type `nobrakes forge pause {id}` first; no work is lost.",
         )
     return store.change_feature(id, {"archived": away}, actor)
 
@@ -383,7 +383,7 @@ def answer_point(store: "Store", paths: Paths, id: str, number: int, text: str, 
         words = _text("answer", text)
         point = next((one for one in open_points(store, id) if one.id == number), None)
         if point is None:
-            why = f"feature {id} has no open point {number} that waits for an answer"
+            why = f"feature {id} has no unanswered open point {number}"
             raise NotAllowed(why, f"`nobrakes forge show {id}` lists them.")
         if not words:
             raise UsageError("the answer is empty")
@@ -410,10 +410,10 @@ def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) 
     if feature.session is None:
         raise NotAllowed(
             f"planning of feature {id} has not begun yet",
-            f"`nobrakes forge edit {id}` changes the text that its Shaper starts from.",
+            f"To change the text that the Shaper starts from: `nobrakes forge edit {id}`.",
         )
     if not words:
-        raise UsageError("nothing was said")
+        raise UsageError("your text is empty")
     if bead and bead not in under(store, id):
         raise UsageError(f"'{bead[:64]}' is not a step of feature {id}", f"`nobrakes forge show {id}` lists them.")
     about = f" at the step {bead} ({store.bead(bead).title})" if bead else ""
@@ -432,21 +432,21 @@ def _title(text: str) -> str:
     if not (found := " ".join(clean(text).split())):
         raise UsageError("a feature needs a title")
     if len(found) > TITLE:
-        raise UsageError(f"a title has at most {TITLE} characters, and this has {len(found)}")
+        raise UsageError(f"a title has at most {TITLE} characters, not {len(found)}")
     return found
 
 
 def _text(name: str, text: str) -> str:
     found = clean(text).strip()
     if len(found) > TEXT:
-        raise UsageError(f"the {name} has at most {TEXT} characters, and this has {len(found)}")
+        raise UsageError(f"the {name} has at most {TEXT} characters, not {len(found)}")
     return found
 
 
 def _files(given: Sequence[str]) -> tuple[str, ...]:
     files = tuple(dict.fromkeys(clean(one).strip().removeprefix("./") for one in given if one.strip()))
     if len(files) > MAX_FILES:
-        raise UsageError(f"at most {MAX_FILES} files are named, and these are {len(files)}", "Name their folder.")
+        raise UsageError(f"name at most {MAX_FILES} files, not {len(files)}", "Name their folder instead.")
     for one in files:
         if one.startswith("/") or ".." in one.split("/") or "\n" in one or len(one) > PATH:
             raise UsageError(

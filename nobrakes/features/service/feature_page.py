@@ -276,7 +276,7 @@ def listed(
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise UsageError(f"there is no {name} '{clean(value)[:40]}'", f"Use one of: {', '.join(allowed)}.")
+        raise UsageError(f"unknown {name} '{clean(value)[:40]}'", f"Use one of: {', '.join(allowed)}.")
 
 
 def _has(one: Feature, asked: list[str]) -> bool:
@@ -417,9 +417,9 @@ def sign_off(
     """NoSuchFeature; NotAllowed: nothing to sign, an open point, risk or reason. `seen`: the shown version; 0: any."""
     with store.write():
         feature = store.feature(id_)
-        model.require(feature, model.Stage.REVIEW, "there is no plan under review to sign off")
+        model.require(feature, model.Stage.REVIEW, "only a plan under review can be signed off")
         if seen not in (0, feature.plan):
-            why = f"the plan of feature {id_} has version {feature.plan} now, and you saw version {seen}"
+            why = f"the plan of feature {id_} is now at version {feature.plan}, but you saw version {seen}"
             raise NotAllowed(why, f"`nobrakes forge show {id_}` shows it.")
         reviewed_plan.require_answers(store, id_)
         kept = reviewed_plan.sign_off(
@@ -427,8 +427,8 @@ def sign_off(
         )
         if not is_unchanged(store, feature):
             raise NotAllowed(
-                f"the plan of feature {id_} was changed since version {feature.plan}, and is not complete yet",
-                "Its Shaper says when it is ready again.",
+                f"the plan of feature {id_} has changed since version {feature.plan}, and is not complete yet",
+                "You get a notice when the plan is ready again.",
             )
         for finding in store.findings(id_):
             if finding.state is FindingState.OPEN:

@@ -120,8 +120,8 @@ def _base(store: "Store", inside: Sequence[Bead]) -> str:
     if len(into) > 1:
         told = ", ".join(f"{bead} into {base or 'main'}" for base, bead in sorted(into.items()))
         raise NotAllowed(
-            f"its beads were merged into more than one branch: {told}",
-            "Undo them one by one: `nobrakes undo BEAD`.",
+            f"the feature's beads were merged into more than one branch: {told}",
+            "Undo the beads one by one: `nobrakes undo BEAD`.",
         )
     return next(iter(into), "")
 
@@ -139,7 +139,7 @@ def begin(store: "Store", git: Git, paths: Paths, id: str, actor: str) -> Rollba
             resolve_questions(store, feature, "the feature is rolled back", actor)
             bead = _hand(store, feature, actor)
         else:
-            end(store, id, actor, (), "nothing of it was on main")
+            end(store, id, actor, (), "main had none of its work")
         after = store.feature(id)
     wake(paths)
     kept = {one.bead: one for one in seen.cancels}
@@ -151,7 +151,7 @@ def begin(store: "Store", git: Git, paths: Paths, id: str, actor: str) -> Rollba
 
 def _refuse(feature: Feature) -> None:
     if feature.state is State.ROLLED_BACK:
-        raise NotAllowed(f"feature {feature.id} was rolled back already")
+        raise NotAllowed(f"feature {feature.id} is already rolled back")
     refuse_while_rolling(feature)
 
 
@@ -201,7 +201,7 @@ def _marked(actor: str) -> str:
 
 
 def _hand(store: "Store", feature: Feature, actor: str) -> str:
-    what = f"Reverts the merges of feature {feature.id} on main, as {actor} asked."
+    what = f"Reverts feature {feature.id}'s merges on main, as {actor} asked."
     bead = bead_commands.add_take_back(store, f"Roll back: {feature.title}", what, actor)
     if base := _base(store, steps_under(store, feature.id)):
         store.set_setting(own_base(bead.id), base)

@@ -196,17 +196,17 @@ def _warnings(waiting: Sequence[ChangedBead], after: Sequence[Node], edges: Sequ
     for bead in waiting:
         for one in bead.changes:
             if one.standing is Standing.EDITED:
-                yield f"{one.name} was edited since it was proposed: it stays as it is, and the proposal waits"
+                yield f"{one.name} was edited after the proposal, so the proposal waits and your edit stays"
             elif one.standing is Standing.CLOSED:
-                yield f"{one.name}: the bead is {bead.status.value}, so this is dropped"
+                yield f"{one.name}: the bead is {bead.status.value}, so nobrakes drops this change"
             elif one.standing is Standing.ALREADY:
-                yield f"{one.name} already has this value, so this is dropped"
+                yield f"{one.name} already has this value, so nobrakes drops this change"
     cancelled = {node.id for node in after if node.status is Status.CANCELLED}
     goes = {one.bead for bead in waiting for one in bead.changes if one.part == CANCEL}
     closed = {node.id for node in after if node.status in CLOSED}
     for edge in edges:
         if edge.type is DependencyType.BLOCKS and edge.needs in cancelled & goes and edge.bead not in closed:
-            yield f"{edge.bead} waits for {edge.needs}, which would be cancelled: it could never start"
+            yield f"{edge.bead} waits for {edge.needs}, which this plan cancels, so {edge.bead} could never start"
 
 
 _EDITS = frozenset({Kind.CHANGED, Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED})

@@ -235,8 +235,8 @@ def _question_of(findings: list[Finding], number: int) -> int:
 
 
 def _question(feature: Feature, finding: Finding) -> NewEscalation:
-    own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper finds how"}]
-    risk = {"label": model.ACCEPT_RISK, "means": "the plan stays as it is; the reason is stored", "why": True}
+    own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper decides how"}]
+    risk = {"label": model.ACCEPT_RISK, "means": "the plan does not change; nobrakes stores your reason", "why": True}
     where = f" (bead {finding.bead})" if finding.bead else ""
     context = (
         f"Impact: {finding.impact}\n{finding.category}, found by the {finding.domain} reviewer in round {finding.round}"
@@ -247,7 +247,7 @@ def _question(feature: Feature, finding: Finding) -> NewEscalation:
     return NewEscalation(
         EscalationType.QUESTION,
         f"{finding.issue}{where}",
-        f"A review of the plan of feature {feature.id} ({feature.title}) found this.",
+        f"A plan reviewer found this problem in the plan of feature {feature.id} ({feature.title}).",
         {**evidence, "category": finding.category},
         session=feature.session,
         form=as_values(asked),
@@ -307,7 +307,7 @@ def collect(ports: Ports, feature: Feature) -> bool:
             for todo in found:
                 _collect(store, feature, bead.id, todo)
             if trouble:
-                text = f"nobrakes could not search all of the merge of {bead.id} for open points: {trouble}"
+                text = f"nobrakes could not search the whole merge of {bead.id} for open points: {trouble}"
                 tell(store, feature, text, "warning")
         upto = max([after, *(one.id for one in filed)])
         store.note_feature(feature.id, {model.SUGGESTED: upto, model.SCANNED: scanned}, BY)
@@ -336,8 +336,8 @@ def _brought(ports: Ports, commit: str) -> tuple[list[Todo], str]:
             found += model.new_in(model.scan(path, after), model.scan(path, before))
     except NobrakesError as error:
         return found, str(error)
-    troubles = [f"{len(paths) - MAX_FILES} of its files are too many"] if len(paths) > MAX_FILES else []
-    troubles += [f"too large are {', '.join(large[:10])}"] if large else []
+    troubles = [f"it has {len(paths) - MAX_FILES} files too many"] if len(paths) > MAX_FILES else []
+    troubles += [f"these files are too large: {', '.join(large[:10])}"] if large else []
     return found, "; ".join(troubles)
 
 
@@ -486,12 +486,12 @@ class Rollbacks:
         if isinstance(made, Hindered):
             return self._hindered(one, made, merges)
         if made is None or made.tree == git.tree(main):
-            return self._end(one, merges, f"main no longer has any of it{gone}", main)
+            return self._end(one, merges, f"main no longer has any of its work{gone}", main)
         with store.write():
             if not _is_as_seen(self.ports.store, one):
                 return False
             self._hand_in(one, made.commit, main, merges)
-            tell(store, one.feature, f"its rollback goes to the Reviewer, as bead {one.bead.id}{gone}", "info")
+            tell(store, one.feature, f"bead {one.bead.id} hands its rollback in for review{gone}", "info")
         return True
 
     def _hand_in(self, one: _Rolling, commit: str, main: str, merges: Sequence[Merged]) -> None:
@@ -512,8 +512,8 @@ class Rollbacks:
         whose = [made.trailer("Bead") or f"commit {made.commit[:12]}" for made in later]
         with_ = ", ".join(tuple(dict.fromkeys(whose))[:NAMED]) or "later work"
         title = f"Feature {one.feature.id} is not rolled back: "
-        title += f"taking {found.merge.bead} back conflicts with {with_} in {files}"
-        detail = f"The merge of {found.merge.bead} is {found.merge.commit[:12]}. Changed since in {files} by {with_}."
+        title += f"reverting {found.merge.bead} conflicts with {with_} in {files}"
+        detail = f"{found.merge.bead} was merged as {found.merge.commit[:12]}. Since then {with_} changed {files}."
         with self.ports.store.write():
             return _is_as_seen(self.ports.store, one) and self.answers.ask(
                 asking(one.feature.id, one.bead.id, shorten(title, 480), detail)
@@ -562,7 +562,7 @@ class Rollbacks:
         store = self.ports.store
         if not self.ports.words().drop_rollback(id_, BY, why):
             return False
-        tell(store, store.feature(id_), f"it is not rolled back: {why}; cancelled beads can be reopened", "warning")
+        tell(store, store.feature(id_), f"it is not rolled back: {why}; you can reopen cancelled beads", "warning")
         return True
 
 
@@ -593,7 +593,7 @@ def _pin(git: Git, one: Merged) -> None:
 def _left_alone(gone: Sequence[Merged]) -> str:
     """The end of a sentence about merges no longer on main."""
     named = first_of([f"{one.bead} ({one.commit[:12]})" for one in gone], NAMED)
-    return f"; left alone, since main was rewritten and no longer has them: {named}" if gone else ""
+    return f"; nobrakes skips merges that the rewritten main no longer has: {named}" if gone else ""
 
 
 def _told(feature: Feature, by: str, merges: Sequence[Merged]) -> str:

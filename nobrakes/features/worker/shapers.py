@@ -105,7 +105,7 @@ class Shapers:
         tell(
             store,
             feature,
-            f"{action.agent} plans it from now on, since {session.agent} cannot: {action.why}",
+            f"{action.agent} plans the feature from now on, because {session.agent} cannot: {action.why}",
             "warning",
         )
         return True
@@ -153,7 +153,7 @@ class Shapers:
             return
         text = f"the conversation with its agent is {full:.0%} full"
         if full >= planning.FRESH_SHARE:
-            text += "; its next turn begins afresh"
+            text += "; the next turn begins a new one"
         tell(self.ports.store, feature, text, "info")
 
     def _not_seen(self, id_: str, turn: int) -> Feature | None:
@@ -219,9 +219,9 @@ class Shapers:
         """Show the words and ask what comes next."""
         if (feature := self._not_seen(action.feature, action.turn)) is None or feature.session is None:
             return False
-        words = redacted(action.words).strip() or "(it said nothing)"
+        words = redacted(action.words).strip() or "(the Shaper wrote nothing)"
         title = f"The Shaper of feature {feature.id} ended turn {self.ports.store.turn(action.turn).number} without a "
-        title += "question and without a plan: what should it do next?"
+        title += "question and without a plan. What should the Shaper do next?"
         asked = as_values(form({"kind": "long_text", "required": False, "context": words[:MAX_WORDS]}))
         new = NewEscalation(EscalationType.QUESTION, title, words, session=feature.session, form=asked)
         self.ports.store.escalate(new, None, None, BY)
@@ -241,7 +241,7 @@ class Shapers:
         tell(
             store,
             feature,
-            f"its session expires in {hours:.1f} hours unless you answer or send a message",
+            f"its session expires in {hours:.1f} hours unless you answer a question or send a message",
             "warning",
         )
         return True
@@ -274,7 +274,7 @@ class Shapers:
         failures = 0 if session is None else session.failures
         why = f"its Shaper failed {count(failures, 'time')}" if failures > 1 else action.why
         said = f"{session.detail}\n" if session is not None and session.detail else ""
-        show = f", and `nobrakes session show {session.id}` what its Shaper said" if session is not None else ""
+        show = f", and `nobrakes session show {session.id}` shows the Shaper's messages" if session is not None else ""
         return Answers(self.ports).ask(actions.question(feature, About.FAILING, why=why[:300], said=said, show=show))
 
     def recover(self, action: actions.Recover) -> bool:
@@ -373,7 +373,7 @@ def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | N
         gate, breaker = board.gates.get(provider), breakers.get(provider)
         trouble = ""
         if gate is not None and gate.is_closed(board.now) and gate.reason in NO_LOGIN:
-            trouble = f"{provider} refuses it: {gate.reason.value}"
+            trouble = f"{provider} refuses work: {gate.reason.value}"
         elif breaker is not None and breaker.state is Trip.OPEN:
             trouble = f"its turns at {provider} failed too often"
         found.append(actions.AgentSpec(name, provider, trouble))
@@ -460,17 +460,17 @@ class Answers:
             with self.ports.store.write():
                 self.by_about[action.about](self.ports.store.feature(feature.id), action.chosen)
         except NobrakesError as error:
-            tell(self.ports.store, feature, f"your choice cannot be carried out now: {error.whole}", "warning")
+            tell(self.ports.store, feature, f"nobrakes cannot carry out your choice now: {error.whole}", "warning")
         return True
 
     def _expired(self, feature: Feature, chosen: str) -> None:
         if dropped := self.ports.words().go_on(feature.id, chosen, BY):
-            text = f"{count(dropped, 'draft was', 'drafts were')} cancelled, and planning begins from the base"
+            text = f"{count(dropped, 'draft was', 'drafts were')} cancelled, and planning starts again"
             tell(self.ports.store, feature, text, "info")
 
     def _budget(self, feature: Feature, chosen: str) -> None:
         if chosen != actions.CONTINUE:
-            self._pause(feature, "its budget is spent")
+            self._pause(feature, "its planning budget is spent")
             return
         spent = self.ports.store.session(feature.session).cost_usd if feature.session is not None else 0.0
         self.ports.store.note_feature(feature.id, {keys.ALLOWED: spent + self.ports.config().forge.shaper_usd}, BY)
@@ -480,7 +480,7 @@ class Answers:
         if chosen == actions.IS_COMPLETE and feature.session is not None:
             self.ports.words().plan_ready(feature.session)
         elif chosen != actions.GO_ON:
-            self._pause(feature, "its Shaper neither asked nor was ready")
+            self._pause(feature, "its Shaper neither asked a question nor completed the plan")
 
     def _degraded(self, feature: Feature, chosen: str) -> None:
         go_on = chosen == planning.CONTINUE

@@ -49,7 +49,7 @@ from . import projects_folder
 from .projects_folder import SKILL, Workspace, complete, database, listed, opened, require_chat, require_confirmed
 
 TOOLS = ("claude", "codex", "gemini", "acp")
-_NO_DAEMON = "no daemon runs there"
+_NO_DAEMON = "the project has no running daemon"
 
 
 @frozen
@@ -69,7 +69,7 @@ def project_store(folder: str) -> "Iterator[tuple[Store, Paths]]":
     """The database of the project in this folder. NotAllowed: nobrakes is not set up there."""
     paths = Paths(os.path.join(folder, FOLDER))
     if not os.path.exists(paths.config):
-        raise NotAllowed(f"{folder} is not a git repository with nobrakes in it", "First `git init` and commit there.")
+        raise NotAllowed(f"{folder} is not a git repository that uses nobrakes", "First `git init` and commit there.")
     store = open_store(paths.database)
     try:
         yield store, paths
@@ -124,7 +124,7 @@ def _require_program(paths: Paths, agent: str) -> str:
     why = f"{agent} is not installed: there is no program {clean(command[0])}"
     if holder(paths.lock) is None:
         raise NoAgent(why, f"Install it, or set agents.{agent} in {paths.config}.")
-    return f"{why} for this server; the daemon that works there may find it"
+    return f"{why} for this server; the project's daemon may find it"
 
 
 def _current(runs: list[ChatRun], project: str, wanted: relay.Wanted, store: "Store") -> ChatRun | None:
@@ -147,11 +147,11 @@ def see_to_a_daemon(store: "Store", paths: Paths) -> str:
     try:
         if relay.see_to_a_daemon(store, paths).beads:
             command = typed_in(paths.root, "nobrakes daemon start")
-            return f"{_NO_DAEMON}, and starting one would start beads, too: a person types `{command}`"
+            return f"{_NO_DAEMON}. Starting one would also start beads, so a person has to type `{command}`"
     except NobrakesError as error:  # what was begun is begun, and is not to be begun again
         return f"{_NO_DAEMON}: {clean(str(error))}"
     command = typed_in(paths.root, "nobrakes resume")
-    return f"work is paused there: a person resumes it with `{command}`" if store.setting(PAUSED) == YES else ""
+    return f"the project is paused: a person resumes it with `{command}`" if store.setting(PAUSED) == YES else ""
 
 
 def is_of(session: Session, chat: str) -> bool:
@@ -249,7 +249,7 @@ def _run_view(workspace: Workspace, run: ChatRun) -> RunView:
     """A broken project is reported, and does not affect the others."""
     try:
         if not workspace.has(run.project):
-            raise NoProject(f"the folder of project '{run.project}' is not there", "")
+            raise NoProject(f"the folder of project '{run.project}' is missing", "")
         with project_store(workspace.folder(run.project)) as (store, paths):
             return _view(store, paths, run)
     except NobrakesError as error:
@@ -259,7 +259,7 @@ def _run_view(workspace: Workspace, run: ChatRun) -> RunView:
 
 def _view(store: "Store", paths: Paths, run: ChatRun) -> RunView:
     if not is_of(store.session(run.session), run.chat):
-        raise NoSuchSession(f"session {run.session} is another one now")
+        raise NoSuchSession(f"session {run.session} is now a different session")
     done = relay.summary(store, paths, run.session)
     known = store.beads(ids=[str(done.session.data[BEAD])]) if done.session.data.get(BEAD) else []
     bead = known[0] if known else None
@@ -326,7 +326,7 @@ def _own_run(chat: str, run: str) -> "Iterator[tuple[Store, Paths, int]]":
             )
     with project_store(workspace.folder(found.project)) as (store, paths):
         if not is_of(store.session(found.session), chat):
-            raise NoSuchSession(f"session {found.session} is another one now")
+            raise NoSuchSession(f"session {found.session} is now a different session")
         yield store, paths, found.session
 
 
@@ -488,7 +488,7 @@ def _output(session: str, run: str) -> Reply:
 
 def _hand_in(session: str, run: str) -> Reply:
     landed = hand_in(session, run)
-    next_ = "the checks run on it now; then a person is asked whether it merges: `status` says where"
+    next_ = "nobrakes runs the checks now, then asks a person whether to merge it: `status` says where"
     return _json({"bead": landed.bead, "head": landed.head, "branch": landed.branch, "next": next_})
 
 
@@ -562,11 +562,11 @@ def add(name: str) -> str:
     """A new client's token. NotAllowed: the name has a valid one."""
     plain = require_chat(name)
     if ":" in plain:
-        raise UsageError(f"'{plain}' is not the name of a client", "A name without a colon.")
+        raise UsageError(f"'{plain}' cannot be the name of a client", "Leave out the colon.")
     token = PREFIX + secrets.token_urlsafe(32)
     with closing(registry_opened(ClientStore)) as store:
         if not store.add(plain, _hashed(token)):
-            raise NotAllowed(f"client '{plain}' has a token already", f"`nobrakes mcp client revoke {plain}` ends it.")
+            raise NotAllowed(f"client '{plain}' has a token", f"Revoke it: `nobrakes mcp client revoke {plain}`.")
     return token
 
 

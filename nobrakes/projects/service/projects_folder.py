@@ -40,7 +40,7 @@ _SHIPPED = {
     f"{TEMPLATES}/{TASK}": "task.md",
     f"{TEMPLATES}/{SETTINGS}": "settings.json",
 }
-AGAIN = "Fix the file, or move it away: nobrakes then writes it again."
+AGAIN = "Fix the file, or move it away; nobrakes then writes a new one."
 MAX_DOCUMENT_BYTES = 200_000
 """Characters of a template or skill that are read."""
 
@@ -189,7 +189,7 @@ def require_project(path: str) -> str:
     """Its name. NotAllowed."""
     if name := project_at(path):
         return name
-    raise NotAllowed(f"{path} is not in your projects folder", "`nobrakes project list` shows where that is.")
+    raise NotAllowed(f"{path} is not in your projects folder", "`nobrakes project list` shows that folder.")
 
 
 def existing(workspace: Workspace, name: str) -> str:
@@ -199,7 +199,7 @@ def existing(workspace: Workspace, name: str) -> str:
     if plain in available:
         return plain
     if plain and not projects_model.mistake(plain) and workspace.has(plain):
-        raise NotAllowed(f"project '{plain}' is archived", f"`nobrakes project archive {plain} --undo` brings it back.")
+        raise NotAllowed(f"project '{plain}' is archived", f"`nobrakes project archive {plain} --undo` restores it.")
     shown = clean(" ".join(name.split()))[: projects_model.MAX_NAME]
     raise NoProject(f"Project '{shown}' not found. Available projects: {', '.join(available) or 'none'}", "")
 
@@ -383,12 +383,12 @@ def require_confirmed(
     if os.path.isdir(folder) and not os.path.isdir(path):
         raise UsageError(f"workingDirectory is not a folder of project '{confirmed}': {shorten(directory, 100)}")
     if os.path.realpath(folder) != os.path.join(projects, confirmed) or not os.path.isdir(path):
-        raise NoProject(projects_model.REFUSED, f"the folder of project '{confirmed}' is not there, or is a link")
+        raise NoProject(projects_model.REFUSED, f"the folder of project '{confirmed}' is missing, or is a link")
     if (row := store.projects().get(confirmed)) is not None and row.archived_at is not None:
-        raise NoProject(projects_model.REFUSED, f"project '{confirmed}' is archived: a person brings it back")
+        raise NoProject(projects_model.REFUSED, f"project '{confirmed}' is archived: only a person can restore it")
     if found.identity and (not workspace.is_repository(confirmed) or identity(folder) != found.identity):
         raise NoProject(
-            projects_model.REFUSED, f"the folder of project '{confirmed}' is another one than was confirmed"
+            projects_model.REFUSED, f"the folder of project '{confirmed}' is not the one that was confirmed"
         )
     return confirmed, folder, path
 
@@ -396,7 +396,7 @@ def require_confirmed(
 def _whole(workspace: Workspace, confirmed: str | None, directory: str) -> str:
     """A relative directory is in the project. UsageError if it is not a valid path."""
     if not directory.isprintable():
-        raise UsageError("workingDirectory has a character that a path cannot have here", "Leave it out.")
+        raise UsageError("workingDirectory contains a character that paths must not contain", "Leave it out.")
     base = workspace.folder(confirmed) if confirmed else workspace.projects
     return os.path.join(base, os.path.expanduser(directory)) if directory else base
 

@@ -103,7 +103,7 @@ def offer(
     if not config.checks:
         raise NotAllowed(
             "the project has no checks, so nothing can show that its work is good",
-            "`nobrakes config set checks.test.command 'COMMAND'` names one.",
+            "Add one: `nobrakes config set checks.test.command 'COMMAND'`.",
         )
     if (going := store.sprints_going()) is not None and going.run.state is model.RunState.GOING and not later:
         raise model.going_already(going.run)
@@ -145,7 +145,7 @@ def _items(roadmap: str, named: Sequence[str]) -> list[model.Box]:
     known = {model.item_id(one.text): one for one in open_items}
     if twice := [one for one in open_items if known[model.item_id(one.text)] is not one]:
         name = model.item_id(twice[0].text)
-        raise NotAllowed(f"two open items of {model.ROADMAP} are called '{name}'", "Begin each with an id of its own.")
+        raise NotAllowed(f"two open items of {model.ROADMAP} are called '{name}'", "Give each its own id.")
     if wrong := [one for one in named if one not in known]:
         open_ = ", ".join(list(known)[:20]) or "none"
         raise UsageError(f"'{wrong[0][:60]}' is not an open item of {model.ROADMAP}", f"Its open items: {open_}.")
@@ -157,9 +157,9 @@ def _day(text: str, now: float) -> str:
     try:
         day = date.fromisoformat(text.strip())
     except ValueError:
-        raise UsageError(f"'{text[:20]}' is not a day", "For example --until 2026-12-31.") from None
+        raise UsageError(f"'{text[:20]}' is not a date", "For example --until 2026-12-31.") from None
     if day < date.fromtimestamp(now):
-        raise UsageError(f"{day} is over", "Name today or a later day.")
+        raise UsageError(f"{day} is in the past", "Use today or a later day.")
     return day.isoformat()
 
 
@@ -171,7 +171,7 @@ def _caps(caps: Caps) -> list[str]:
         found += [f"{name}: {', '.join(parts)}"] if parts else []
     if caps.calls_per_hour is not None:
         found.append(f"{count(caps.calls_per_hour, 'agent')} an hour")
-    return found or ["none: `[caps]` in .nobrakes/config.toml sets them"]
+    return found or ["none (set them in `[caps]` of .nobrakes/config.toml)"]
 
 
 def accept(store: "Store", paths: Paths, wanted: Offer, actor: str) -> model.SprintRun:
@@ -189,7 +189,7 @@ def view(store: "Store") -> SprintsView:
     title, stage, waits = ("", "", "") if sprint is None else (sprint.title, sprint.stage.value, _waits(store, sprint))
     if run.state is model.RunState.GOING and (sprint is None or sprint.bead is None):
         planned = next((one.id for one in store.features() if one.has_turn), "")
-        waits = waits or (f"feature {planned} is planned first" if planned else "")
+        waits = waits or (f"feature {planned}, which nobrakes plans first" if planned else "")
     return SprintsView(run.state.value, run.asked, going.done, run.why, title, stage, waits)
 
 
@@ -227,9 +227,9 @@ def wanted(at: str, days: str, zone: str, late_hours: float, offer: Offer, actor
     """Parse a schedule. UsageError."""
     clock = model.clock_time(at)
     if zone and named_zone(zone) is None:
-        raise UsageError(f"'{zone[:60]}' is not a time zone known on this machine", "As Europe/Berlin, or UTC.")
+        raise UsageError(f"'{zone[:60]}' is not a time zone known on this machine", "Try Europe/Berlin, or UTC.")
     if not 0 < late_hours <= model.MAX_LATE:
-        raise UsageError(f"--late-hours is above 0 and at most {model.MAX_LATE:g}")
+        raise UsageError(f"--late-hours must be above 0 and at most {model.MAX_LATE:g}")
     said = f"{clock:%H:%M}"
     return model.Schedule(
         0, said, model.named_days(days), zone, offer.sprints, late_hours, offer.needs_tests, offer.terms, actor, 0.0
@@ -378,7 +378,7 @@ def look(name: str) -> NextView:
     workspace = opened()
     found = one(workspace, name.strip())
     if not found.is_repository:
-        raise NotAllowed(f"{found.path} is not a git repository", "`git init` there, and a first commit.")
+        raise NotAllowed(f"{found.path} is not a git repository", "Type `git init` there, and make a first commit.")
     folder = os.path.realpath(found.path)
 
     def exists(path: str) -> bool:

@@ -22,7 +22,7 @@ class PlainGit:
         self.address = address
 
     def about(self) -> str:
-        return f"git alone, as branches at {self.address}: it tells of no checks and no reviews"
+        return f"plain git, as branches at {self.address}, without checks and reviews of a code host"
 
     def ready(self) -> None: ...
 
@@ -40,7 +40,7 @@ class PlainGit:
 
     def auto_merge(self, number: int, head: str) -> None:
         """Raises HostRefused."""
-        raise HostRefused("git alone merges nothing by itself")
+        raise HostRefused("plain git cannot merge automatically")
 
     def close(self, number: int) -> None: ...
 
@@ -67,7 +67,7 @@ def address_of(setting: str, remote: str) -> Address | None:
     found = named(setting)
     if found is None:
         why = f"review.code_host_repository is not a repository: {setting[:80]}"
-        raise ConfigError(why, 'It reads like "github.com/owner/name".')
+        raise ConfigError(why, 'Write it like "github.com/owner/name".')
     return found
 
 
@@ -95,8 +95,8 @@ def code_host(
         return PlainGit(shown)
     if address is None or (kind == "github" and "/" in address.owner):
         raise ConfigError(
-            f"pull requests are opened with {_PROGRAMS[kind]}, and the remote's address names no repository at a host: "
-            f"{shown[:200]}",
+            f"nobrakes opens pull requests with {_PROGRAMS[kind]}, but the remote's address names no repository at a "
+            f"code host: {shown[:200]}",
             'Set review.code_host_repository in .nobrakes/config.toml, like "github.com/owner/name".',
         )
     if kind == "gitlab":

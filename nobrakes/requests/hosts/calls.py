@@ -56,7 +56,7 @@ class Reply:
         try:
             return json.loads(self.body or "null")
         except ValueError:
-            raise HostUnavailable("the code host answered with something that is no JSON") from None
+            raise HostUnavailable("the code host's answer is not JSON") from None
 
 
 class Calls(ABC):
@@ -146,7 +146,7 @@ class Calls(ABC):
         reply = parsed(said.out)
         if reply is None:
             why = first_line(said.error) or f"{self.program} ended with {said.code}"
-            raise HostUnavailable(f"{self.host} cannot be asked: {why}")
+            raise HostUnavailable(f"nobrakes cannot reach {self.host}: {why}")
         return reply
 
     def _require_answer(self, said: Answered) -> None:
@@ -154,7 +154,7 @@ class Calls(ABC):
             raise HostUnavailable(f"{self.host} did not answer in time")
         if said.code == 127:
             raise HostUnavailable(
-                f"{self.program} is not installed, and pull requests at {self.host} are opened with it",
+                f"{self.program} is not installed; nobrakes needs it to open pull requests at {self.host}",
                 f"Install {self.maker}'s command line, then: {self.login()}",
                 needs_person=True,
             )
@@ -165,7 +165,7 @@ class Calls(ABC):
             self._calls.popleft()
         if len(self._calls) >= CALLS_A_MINUTE:
             wait = self._calls[0] + MINUTE - now
-            why = f"{self.host} was asked {CALLS_A_MINUTE} times in a minute"
+            why = f"nobrakes already called {self.host} {CALLS_A_MINUTE} times in this minute"
             raise HostUnavailable(why, wait=max(1.0, wait), paced=True)
         self._calls.append(now)
 
@@ -178,10 +178,10 @@ class Calls(ABC):
             raise self.logged_out()
         limited = reply.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in reply.headers
         if reply.status == 429 or (reply.status == 403 and (limited or "rate limit" in words.lower())):
-            raise HostUnavailable(f"{self.host} limits its rate: {words}", wait=self._wait(reply))
+            raise HostUnavailable(f"{self.host} limits the number of calls: {words}", wait=self._wait(reply))
         if reply.status >= 500:
-            raise HostUnavailable(f"{self.host} is in trouble (HTTP {reply.status}): {words}", wait=self._wait(reply))
-        raise HostRefused(f"{self.host} says no to {path.partition('?')[0]} (HTTP {reply.status}): {words}")
+            raise HostUnavailable(f"{self.host} has an error (HTTP {reply.status}): {words}", wait=self._wait(reply))
+        raise HostRefused(f"{self.host} refuses {path.partition('?')[0]} (HTTP {reply.status}): {words}")
 
     def _wait(self, reply: Reply) -> float:
         after = reply.headers.get("retry-after", "")
@@ -194,7 +194,7 @@ class Calls(ABC):
         why = (
             f"you are not logged in to {self.host} with {self.program}, or the login has expired. Type: {self.login()}"
         )
-        return HostUnavailable(why, "The work then continues by itself.", wait=15.0, needs_person=True)
+        return HostUnavailable(why, "The work then continues automatically.", wait=15.0, needs_person=True)
 
 
 def parsed(text: str) -> Reply | None:

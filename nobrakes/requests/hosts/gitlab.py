@@ -124,7 +124,7 @@ class GitLab:
         told = self.look(number)
         runs = self._pipelines.get(head, {}).get("status") in _ACTIVE
         if told.state is not PullState.OPEN or told.head != head or not runs:
-            raise HostRefused(f"merge request {number} is not merged by itself: no pipeline of {head[:12]} runs there")
+            raise HostRefused(f"merge request {number} needs a running pipeline for {head[:12]} to merge automatically")
         body = {"sha": head, "auto_merge": True, "merge_when_pipeline_succeeds": True}  # the latter: before 17.11
         self.glab.send("PUT", f"{self.at}/merge_requests/{number}/merge", body)
 
@@ -151,7 +151,7 @@ class GitLab:
         newest = {str(one.get("name") or ""): one for one in sorted(rows, key=lambda row: int(row.get("id") or 0))}
         if not newest and pipeline.get("status") == "failed":  # as where its own description cannot be read
             url = str(pipeline.get("web_url") or "")
-            return [HostCheck("pipeline", CheckState.FAILED, url, "", "The pipeline failed before any job of it.")]
+            return [HostCheck("pipeline", CheckState.FAILED, url, "", "The pipeline failed before its first job.")]
         return [_check(name, one) for name, one in newest.items()]
 
     def log(self, check: HostCheck) -> str:

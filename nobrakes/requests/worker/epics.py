@@ -57,7 +57,7 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
     """The fetched content of the epic's branch."""
     git = ports.git
     if not landing_branch.ensure_objects(ports, bead.id) or not landing_branch.landings(ports, bead.id):
-        return refused(Outcome.NO_WORK, f"nothing of {bead.id} is on its branch")
+        return refused(Outcome.NO_WORK, f"the branch of epic {bead.id} has no work of its beads")
     head, main = git.with_epic_branch(bead.id).main(), git.main()
     # whether what landed first did not begin on what is main here
     landed = landing_branch.landings(ports, bead.id)
@@ -65,14 +65,14 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
     first = [base for base in known if not any(_holds(ports.git, base, one.commit) for one in landed)]
     if not all(_began_on(ports, bead.id, main, base) for base in first):
         why = (
-            f"its branch began on another branch than {chain.main_of(ports)}, and would bring that along: have "
-            f"review.features.{bead.id}.base name the one that it began on, then `nobrakes release {bead.id}`"
+            f"its branch started from another branch than {chain.main_of(ports)}, and would bring that along: set "
+            f"review.features.{bead.id}.base to that branch, then type `nobrakes release {bead.id}`"
         )
         landing_branch.hold(ports, bead.id, why)
         return refused(Outcome.NO_WORK, f"{bead.id} is held: {why}")
     fork = git.fork(main, head)
     if fork is None:
-        return refused(Outcome.BOUNDARY, f"the branch of {bead.id} has no history in common with main")
+        return refused(Outcome.BOUNDARY, f"the branch of {bead.id} shares no history with main")
     anchor = git.evidence_tip() or NONE
     return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "epic": "", "base": fork, "anchor": anchor})
 
@@ -104,8 +104,8 @@ def without_request(ports: Ports, bead: Bead) -> Report | None:
 def hold_without_request(ports: Ports, epic: str) -> str:
     """Hold an epic with landed work that no request would deliver; returns the reason."""
     why = (
-        "what landed of it is on its branch, which people merge by a pull request, and review.land is "
-        f'"{ports.config().review.land}" now: set it to "pull_request" again, then `nobrakes release {epic}`'
+        "its finished work is on its branch, which only a pull request can deliver, but review.land is now "
+        f'"{ports.config().review.land}": set it to "pull_request" again, then type `nobrakes release {epic}`'
     )
     landing_branch.hold(ports, epic, why)
     return why
@@ -150,7 +150,7 @@ def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
     are_done = all(one.status in (Status.LANDED, *CLOSED) for one in _children(ports.store, bead))
     if head == journal.change.head or not are_done:
         return None
-    why = f"more of {bead.id} has landed, and its request follows"
+    why = f"more work of {bead.id} is finished, so its pull request is updated"
     return Report(Fact.STOPPED, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head))
 
 
@@ -215,7 +215,7 @@ def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
 def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
     """Finish what the merged request contained, in a transaction; the event: MERGED, or LANDED if the epic goes on."""
     reason = (
-        "main had all of it already" if merged == journal.build.base else f"the pull request of {bead.id} was merged"
+        "main had all its work already" if merged == journal.build.base else f"the pull request of {bead.id} was merged"
     )
     for one in _merged(ports, bead, journal):
         is_there = ports.git.contains(one.commit, merged)
@@ -343,7 +343,7 @@ class Bases:
         self.remote.again(base, now + AGAIN_SECONDS)
         if base not in self._told and not self.is_known(base):
             self._told.add(base)
-            text = f"no agent works for the branch {base} (review.features) until it exists: {land.reason}"
+            text = f"no agent works on beads for the branch {base} (review.features) until it exists: {land.reason}"
             self.ports.notifier.tell(Notice(text, urgent=True))
         return False
 
@@ -391,7 +391,7 @@ class RedBranches:
         if bead.held is None or bead.status in CLOSED:
             return False
         self.ports.store.record(Event(Kind.RELEASED, bead.id))
-        text = f"{bead.id} continues: the branch that it lands on was red, and has moved since"
+        text = f"{bead.id} continues: the branch that it goes to failed its checks, and has changed since"
         self.ports.notifier.tell(Notice(text, bead.id))
         return True
 

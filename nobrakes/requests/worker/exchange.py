@@ -197,8 +197,8 @@ def tell_of_others(ports: Ports, pull: PullRequest, told: Told | None) -> None:
     if not head or head in {pull.head, *pushed(ports, pull.bead)} or (git.has(head) and git.contains(pull.head, head)):
         return
     text = (
-        f"{pull.bead}: pull request {pull.name} was merged at {head[:12]}, which nobrakes did not push; what it "
-        f"proved is {pull.head[:12]}. What was merged counts as the work: look at it with `nobrakes show {pull.bead}`"
+        f"{pull.bead}: people merged pull request {pull.name} at {head[:12]}, which nobrakes did not push; it checked "
+        f"{pull.head[:12]}. The merged commit counts as the work: look at it with `nobrakes show {pull.bead}`"
     )
     ports.notifier.tell(Notice(text, pull.bead, urgent=True))
 
@@ -214,9 +214,9 @@ def tell_of_later(ports: Ports, bead: Bead, pull: PullRequest, fork: str, head: 
     if git.content(fork, head) == git.content(pull.base, pull.head):
         return
     text = (
-        f"people merged pull request {pull.name} without what was handed in since, and that is not on main: it "
-        f"is {head[:12]}, which stays under refs/nobrakes/archive/{bead.id}/. `nobrakes reopen {bead.id}` has the bead "
-        "worked on again"
+        f"people merged pull request {pull.name} without the newest work, {head[:12]}, which is not on main. That work "
+        f"stays under refs/nobrakes/archive/{bead.id}/. To let an agent work on the bead again, type "
+        f"`nobrakes reopen {bead.id}`"
     )
     ports.notifier.tell(Notice(text, bead.id, urgent=True))
 
@@ -304,7 +304,7 @@ def settle(store: "Store", bead: str, commit: str) -> None:
         if not stands:
             continue
         undone = {"undone": [merge.seq]} if merge.seq else {}
-        why = f"{by} reverted its merge {merge.commit[:12]}; `nobrakes release {was.id}` lets agents do it again"
+        why = f"{by} reverted this bead's merge {merge.commit[:12]}; `nobrakes release {was.id}` lets agents continue"
         data = {"commit": merge.commit, "revert": commit, **undone}
         store.record(Event(Kind.REVERTED, was.id, actor=f"{by}{UNDO_MARK}", data=data))
         store.record(Event(Kind.HELD, was.id, actor=f"{by}{UNDO_MARK}", data={"reason": why}))
@@ -415,6 +415,6 @@ def answers(ports: Ports, bead: str) -> list[str]:
     """The last two workers' reports, with their commits."""
     done = [one for one in ports.store.attempts(bead) if one.role is Role.DOER and one.head]
     return [
-        clean(ports, f"{one.name}, attempt {one.number}, {str(one.head)[:12]}: {one.log.summary or 'it said nothing'}")
+        clean(ports, f"{one.name}, attempt {one.number}, {str(one.head)[:12]}: {one.log.summary or 'no summary'}")
         for one in done[-2:]
     ]

@@ -43,17 +43,18 @@ def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Deli
     """Why no new request for that branch opens now; empty: it does."""
     store, most = ports.store, ports.config().review.max_open
     if not delivery.push and store.setting(push_approval(bead)) != journal.change.head:
-        return f"to push it and open its pull request, type `nobrakes pr open {bead}`"
+        return f"to push {bead} and open its pull request, type `nobrakes pr open {bead}`"
     tip = None if ports.where.base else store.setting(FROZEN)  # which is said of main
     if tip is not None and not _mends(ports, bead):
-        return f"{base} is red at {tip[:12]}, and no request is opened before it is green again"
+        return f"{base} fails its checks at {tip[:12]}; nobrakes opens no pull request until {base} passes"
     others = [store.bead(one.bead).status for one in store.pulls() if one.bead != bead]
     asked, left = others.count(Status.ESCALATED), sum(one not in CLOSED for one in others)
     if left < most:
         return ""
-    wait = count(left, "pull request waits", "pull requests wait")
-    why = f"{wait} for people, and no more are opened (review.max_open = {most})"
-    return f"{why}; the bead of {asked} of them waits for your decision: nobrakes escalations" if asked else why
+    wait = count(left, "pull request is waiting", "pull requests are waiting")
+    why = f"{wait} for people, and nobrakes opens no more (review.max_open = {most})"
+    asks = count(asked, "of their beads needs", "of their beads need")
+    return f"{why}; {asks} your decision: nobrakes escalations" if asked else why
 
 
 def _mends(ports: Ports, bead: str) -> bool:
@@ -110,7 +111,7 @@ class GivenUp:
             self._tried.add(key)
             requests_exchange.archive(self.ports, pull.bead)
             if not host.supports_pull_requests:
-                store.save_pull(replace(pull, state=PullState.CLOSED, says="its bead was given up"))
+                store.save_pull(replace(pull, state=PullState.CLOSED, says="its bead was cancelled"))
                 continue
             self._begin(host, pull, requests_exchange.pushed(self.ports, pull.bead), status is Status.DONE)
 
@@ -118,8 +119,8 @@ class GivenUp:
         bead = self.ports.store.bead(pull.bead)
         if pull.state is PullState.MERGED and bead.status is Status.CANCELLED:
             text = (
-                f"{bead.id} was cancelled, and people had merged its pull request {pull.name}: to have it count as "
-                f"done, type `nobrakes reopen {bead.id}` and `nobrakes done {bead.id}`"
+                f"{bead.id} was cancelled, but people had merged its pull request {pull.name}. To mark the bead as "
+                f"done, type `nobrakes reopen {bead.id}`, then `nobrakes done {bead.id}`"
             )
             self.ports.notifier.tell(Notice(text, bead.id, urgent=True))
 
@@ -138,7 +139,7 @@ class GivenUp:
                 return replace(pull, state=told.state, number=number, merged_as=told.merged_as, says="merged")
             if told.state is not PullState.CLOSED:
                 return pull
-            why = "its bead was done without it" if is_done else "its bead was given up"
+            why = "its bead was done another way" if is_done else "its bead was cancelled"
             return replace(pull, state=told.state, number=number, says=why)
 
         self._beside.begin(NOBODY, f"pull close {pull.bead}", close)
@@ -357,11 +358,11 @@ class PullSteps:
     def _merged_elsewhere(self, context: ReviewContext, journal: Journal, pull: PullRequest, into: str) -> Report:
         """It was merged into that branch (empty: unknown), without its commit on main."""
         main, bead = self._pulls.base, pull.bead
-        said = f"pull request {pull.name} is merged, and its commit is not on {main}"
+        said = f"pull request {pull.name} is merged, but its commit is not on {main}"
         if into not in ("", main):
-            said = f"pull request {pull.name} was merged into {into}, and is not on {main}"
-        again = f"`nobrakes cancel {bead}` and then `nobrakes reopen {bead}` has it done again"
-        why = f"{said}: when it comes there, {bead} is done; {again}"
+            said = f"pull request {pull.name} was merged into {into}, but is not on {main}"
+        again = f"to do the work again, type `nobrakes cancel {bead}`, then `nobrakes reopen {bead}`"
+        why = f"{said}. {bead} is done when the commit reaches {main}; {again}"
         # main was heard of after it; a host that is late with it is given a second look
         seen = Seen(trouble=why, wait=_wait(self.ports), needs_person=journal.merging.waiting == why)
         return self._waits(context, journal, pull, seen)
@@ -410,8 +411,8 @@ class PullSteps:
         self.ports.store.save_pull(replace(pull, state=PullState.CLOSED))
         detail = (
             f"People closed pull request {pull.name} without merging it: {pull.url}\n"
-            f"Its work is kept under refs/nobrakes/archive/{pull.bead}/. Reopen it there and retry this, have the bead "
-            "done again with what they said, or give the bead up."
+            f"Its work stays under refs/nobrakes/archive/{pull.bead}/. Reopen the pull request and retry, let an agent "
+            "do the bead again with their comments, or cancel the bead."
         )
         return Report(Fact.PULL_CLOSED, ending=AttemptEnd(Outcome.PULL_CLOSED, detail, pull.head, _about(pull)))
 
@@ -433,7 +434,7 @@ class PullSteps:
         passing_since = (merging.passing_since or now) if may else 0.0
         passing = may_pass(TIMEOUT if may else 0.0, passing_since, now)
         if not is_same or (merging.passing and not passing):
-            self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {reason}", bead, urgent=not passing))
+            self.ports.notifier.tell(Notice(f"{bead} cannot be merged yet: {reason}", bead, urgent=not passing))
         wait = seen.wait or requests_model.next_look(_wait(self.ports), now - since)
         waits: Mapping[str, Any] = {
             "waiting": reason,

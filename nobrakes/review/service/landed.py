@@ -174,13 +174,11 @@ def lost_changes_messages(store: "Store", git: Git) -> list[str]:
 
 def unknown(store: "Store", git: Git) -> list[str]:
     found = [
-        f"{bead} is on main as {commit[:12]}, and the database does not know: `nobrakes run` makes it done"
+        f"{bead} is on main as {commit[:12]}, but the database does not show it as done: `nobrakes run` corrects that"
         for bead, commit in merged_unknown(store, git)
     ]
     more = len(found) - NAMED
-    return (
-        found if more <= 0 else [*found[:NAMED], f"and {count(more, 'more bead')} of which the database does not know"]
-    )
+    return found if more <= 0 else [*found[:NAMED], f"and {count(more, 'more bead')} not shown as done in the database"]
 
 
 def merged_unknown(store: "Store", git: Git) -> list[tuple[str, str]]:

@@ -55,7 +55,7 @@ def records(git: Git, bead: str = "") -> Iterator[Record]:
 def records_of(git: Git, bead: str) -> list[Record]:
     """Oldest first. Raises NoEvidence."""
     if not (found := list(records(git, bead))):
-        raise NoEvidence(f"there is no evidence of a merge of '{bead[:80]}'")
+        raise NoEvidence(f"no record of a merge of '{bead[:80]}' exists")
     return found[::-1]
 
 
@@ -118,7 +118,7 @@ def _ends(git: Git, asked: str) -> tuple[str | None, str | None]:
     if not dots:
         start, tip = "", asked
     if tip.startswith("."):
-        raise UsageError("a range of three dots is of two branches", "Write A..B: what B has and A has not.")
+        raise UsageError("a range needs two dots, not three", "Write A..B: commits that B has and A does not have.")
     found = []
     for name in (start, tip):
         made = git.made(name) if name else None
@@ -154,7 +154,7 @@ def rerun(git: Git, report: Report, run: Run, today: bool, tell: Callable[[str],
         proof = _proof(record, seen.commit)
         contract = None if today else _contract(record, proof)
         if contract is None and not today:
-            note("its checks cannot be run again: they are not recorded, or held a secret that is not kept")
+            note("nobrakes cannot run its checks again: the record lacks them, or a secret was removed from them")
             continue
         tell(f"running the checks again on {seen.commit[:12]}, {seen.bead}")
         key = (git.tree(seen.commit), "" if contract is None else contract.key)
@@ -164,7 +164,7 @@ def rerun(git: Git, report: Report, run: Run, today: bool, tell: Callable[[str],
         reruns.append(Rerun(seen.commit, seen.bead, ran.key, overall(results).value, tuple(map(_row, results))))
         recorded = () if today or proof.get("how") == How.STANDS_FOR else record["runs"][proof["run"]]["checks"]
         for text in _differences(results, recorded):
-            note(f"run again, {text}")
+            note(f"when run again, {text}")
     return replace(report, wrong=tuple(wrong), reruns=tuple(reruns))
 
 
@@ -202,14 +202,14 @@ def _differences(results: Sequence[CheckResult], recorded: Sequence[Mapping[str,
     before = {str(check["name"]): check.get("counts") for check in recorded}
     for one in results:
         if one.outcome.value != "pass":
-            yield f"{one.name} does not pass: {one.outcome.value}, {one.reason}"
+            yield f"the check {one.name} does not pass: {one.outcome.value}, {one.reason}"
             continue
         old, new = before.get(one.name), one.counts
         if old and (new is None or new.passed != old["passed"] or new.skipped != old["skipped"]):
-            now = "nothing counted" if new is None else f"{new.passed} passed, {new.skipped} skipped"
-            yield f"{one.name} says something else: {now}; then {old['passed']} passed, {old['skipped']} skipped"
+            now = "no counts" if new is None else f"{new.passed} passed, {new.skipped} skipped"
+            yield f"the check {one.name} differs: now {now}; then {old['passed']} passed, {old['skipped']} skipped"
     if not results:
-        yield "there is no check to run"
+        yield "no check is configured"
 
 
 Source = Literal["merge", "branch", "handed_in", "archive"]
@@ -269,7 +269,7 @@ def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> Di
     found = _found(store, git, store.bead(bead))
     if found is None:
         raise NotAllowed(
-            f"bead {bead} has no branch and no merge: no work on it yet", f"`nobrakes show {bead}` shows it."
+            f"bead {bead} has no work to show yet: it has no branch and no merge", f"`nobrakes show {bead}` shows it."
         )
     return view_of(git, bead, found, most)
 
@@ -459,17 +459,17 @@ def quarantine(
     """Quarantine a test, or with an empty `test` the check; returns all. Raises UsageError, NotAllowed."""
     names = [one.name for one in config.checks]
     if check not in names:
-        known = ", ".join(names) or "none is configured"
-        raise UsageError(f"there is no check '{check[:40]}'", f"The checks are: {known}.")
+        known = ", ".join(names) or "none"
+        raise UsageError(f"unknown check '{check[:40]}'", f"Configured checks: {known}.")
     if not reason.strip():
-        raise UsageError("a quarantine needs a reason", 'Say why, for those who come after: --reason "…"')
+        raise UsageError("a quarantine needs a reason", 'Say why, so that others understand it later: --reason "…"')
     if len(test) > MAX_NAME or not test.isprintable() or len(reason) > MAX_NAME:
         raise UsageError(
-            f"a test's name and a reason have at most {MAX_NAME} characters", "Copy the name as the output shows it."
+            f"a test's name or a reason is longer than {MAX_NAME} characters", "Copy the name from the test output."
         )
     before = control.quarantined(store)
     if any(one.pair == (check, test) for one in before):
-        raise NotAllowed(f"{_what(check, test)} is quarantined already", "`nobrakes quarantine` lists all.")
+        raise NotAllowed(f"{_what(check, test)} is already quarantined", "`nobrakes quarantine` lists all.")
     made = Quarantined(check, test, reason.strip(), actor, store.now())
     return _keep(store, (*before, made), made, Kind.QUARANTINED, actor, paths)
 
@@ -478,7 +478,7 @@ def restore(store: "Store", check: str, test: str, actor: str, reason: str = "")
     """Quarantine again what was lifted. Raises NotAllowed."""
     before = control.quarantined(store)
     if any(one.pair == (check, test) for one in before):
-        raise NotAllowed(f"{_what(check, test)} is quarantined already", "`nobrakes quarantine` lists all.")
+        raise NotAllowed(f"{_what(check, test)} is already quarantined", "`nobrakes quarantine` lists all.")
     made = Quarantined(check, test, reason, actor, store.now())
     return _keep(store, (*before, made), made, Kind.QUARANTINED, actor, None)
 

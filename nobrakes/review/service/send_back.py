@@ -67,7 +67,7 @@ def allows(bead: Bead) -> bool:
 def read(given: Sequence[str], paths: Sequence[str] = ()) -> list[LineComment]:
     """`paths`: the files of the difference; the longest that begins a comment is meant. Raises UsageError."""
     if len(given) > MAX_COMMENTS:
-        raise UsageError(f"{len(given)} comments, and at most {MAX_COMMENTS} are sent at once", "Send the first ones.")
+        raise UsageError(f"at most {MAX_COMMENTS} comments can be sent together, not {len(given)}", "Send some now.")
     found = []
     for one in given:
         known = sorted((path for path in paths if one.startswith(f"{path}:")), key=len, reverse=True)
@@ -75,7 +75,7 @@ def read(given: Sequence[str], paths: Sequence[str] = ()) -> list[LineComment]:
         if place is None or not place[4].strip():
             raise UsageError(
                 f"'{cut(one_line(one), 60)}' is not a comment on a line",
-                "For example: --comment 'src/a.py:12=Use the helper'; a removed line has a minus: src/a.py:-12=…",
+                "For example: --comment 'src/a.py:12=Use the helper'. For a removed line: src/a.py:-12=…",
             )
         found.append(LineComment(place[1], int(place[3]), place[4].strip(), bool(place[2])))
     return found
@@ -92,7 +92,7 @@ def text_of(git: "Git", view: DiffView, comments: Sequence[LineComment], note: s
         told.append(f"{number}. {one_line(one.path)}, line {one.line}{side}: {_quote(git, view, one)}\n   {words}")
     text = "\n".join([*told, *([note.strip()] if note.strip() else [])])
     if len(text) > MAX_TEXT:
-        raise UsageError(f"the text has {len(text)} characters, and at most {MAX_TEXT} reach an agent", "Shorten it.")
+        raise UsageError(f"the text has {len(text)} characters; the limit is {MAX_TEXT}", "Shorten it.")
     return text
 
 
@@ -100,13 +100,13 @@ def _quote(git: "Git", view: DiffView, one: LineComment) -> str:
     file = next((each for each in view.files if each.path == one.path), None)
     if file is None:
         some = ", ".join(one_line(each.path) for each in view.files[:5])
-        raise UsageError(f"'{cut(one_line(one.path), 80)}' is not in the difference", f"Its first files: {some}.")
+        raise UsageError(f"'{cut(one_line(one.path), 80)}' is not a changed file", f"The first changed files: {some}.")
     commit, path = (view.base, file.before or file.path) if one.is_before else (view.head, file.path)
     lines = (git.read(commit, path) or b"").decode("utf-8", "replace").split("\n")
     if not lines[-1]:  # what follows the last line's end is not a line
         lines.pop()
     if one.line > len(lines):
-        raise UsageError(f"{one_line(path)} has no line {one.line} at {commit[:7]}", "`nobrakes diff` shows its lines.")
+        raise UsageError(f"{one_line(path)} has no line {one.line} at {commit[:7]}", "`nobrakes diff` shows the lines.")
     return f"`{cut(one_line(lines[one.line - 1]).strip(), _QUOTED)}`"
 
 
@@ -117,13 +117,13 @@ def seen(store: "Store", git: "Git", bead: str, at: str, is_outdated_ok: bool) -
         return now
     if not is_outdated_ok:
         raise NotAllowed(
-            f"the work has changed: your comments are on {at[:7]}, and it is at {now.head[:7]}",
-            f"Look again: `nobrakes diff {bead}`. Or send them as they are, on {at[:7]}: --outdated.",
+            f"the work has changed: your comments refer to {at[:7]}, but the work is now at {now.head[:7]}",
+            f"Look again: `nobrakes diff {bead}`. To send them anyway, about {at[:7]}, add --outdated.",
         )
     made = git.made(at)
     base = git.fork(now.base, made.commit) if made is not None else None
     if made is None or base is None:
-        raise UsageError(f"'{one_line(at)[:40]}' is not a commit of this work", f"`nobrakes diff {bead}` names it.")
+        raise UsageError(f"'{one_line(at)[:40]}' is not a commit of this work", f"`nobrakes diff {bead}` shows it.")
     return view_of(git, bead, Found(now.source, base, made.commit), 0)
 
 
@@ -164,7 +164,7 @@ def _answered(store: "Store", bead: Bead, text: str, actor: str) -> bool:
     asked = [one for one in store.escalations(bead=bead.id) if one.type in STOPS_BEAD]
     if len(asked) != 1 or not takes_words(asked[0]):
         raise NotAllowed(
-            f"bead {bead.id} is stopped by {count(len(asked), 'question')} that a text does not answer",
+            f"bead {bead.id} is waiting for {count(len(asked), 'decision')} that comments cannot answer",
             f"Decide first: `nobrakes escalation {asked[0].id}` shows what to type.",
         )
     is_reviewers = asked[0].return_to is Status.NEEDS_REVIEW

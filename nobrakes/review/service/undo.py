@@ -77,24 +77,24 @@ _WITHOUT_BEAD = frozenset(
 _ON_DISK = frozenset({Kind.ARCHIVE_EXPIRED, Kind.CONFIG_CHANGED})
 """Steps that changed more than the store: they are not undone on trial."""
 _FINAL: Mapping[Kind, str] = {
-    Kind.RETRIED: "its failures are already forgiven. `nobrakes hold {bead}` keeps agents away from it",
+    Kind.RETRIED: "nobrakes has already reset the bead's failures. `nobrakes hold {bead}` keeps agents away from it",
     Kind.RESOLVED: "the decision already took effect",
     Kind.ANSWER_TAKEN_BACK: "the question is open again. `nobrakes escalations` shows how to answer it",
-    Kind.TAKEN: "an agent's work was stopped for it. `nobrakes retry {bead}` gives the bead back to agents",
-    Kind.HANDED_IN: "the Reviewer has it. `nobrakes hold {bead}` stops what comes after the review",
-    Kind.REVIEW_REJECTED: "its review is over. `nobrakes hold {bead}` keeps agents away from it",
-    Kind.STOP_ASKED: "the agent already got the message. A stopped bead continues by itself",
-    Kind.BREAKER_RESET: "agents may start already",
-    Kind.GATE_OPENED: "agents may start already",
-    Kind.PUSH_ALLOWED: "the work may be pushed already",
-    Kind.PROJECT_SET: "a session's project is switched by its next turn",
-    Kind.SESSION_BEGAN: "its agent may have begun. `nobrakes session end {session}` ends it",
-    Kind.SESSION_SAID: "its agent may have read it. `nobrakes session say {session}` says more",
-    Kind.SESSION_ENDED: "its agent is stopped. `nobrakes session start` begins another one",
-    Kind.SIGNED_OFF: "the plan's beads may be approved already. `nobrakes forge change {bead}` changes the plan",
-    Kind.FEATURE_BEGAN: "its Shaper may have begun. `nobrakes forge rollback {bead}` gives the feature up",
-    Kind.FEATURE_CHANGED: "its agents may have read it. `nobrakes forge edit {bead}` changes it again",
-    Kind.FEATURE_MOVED: "the feature has moved on. `nobrakes forge show {bead}` names its next steps",
+    Kind.TAKEN: "taking the bead stopped an agent's work. `nobrakes retry {bead}` gives the bead back to agents",
+    Kind.HANDED_IN: "the Reviewer has the work already. `nobrakes hold {bead}` keeps agents away after the review",
+    Kind.REVIEW_REJECTED: "the bead's review has ended. `nobrakes hold {bead}` keeps agents away from the bead",
+    Kind.STOP_ASKED: "the agent already got the message. nobrakes continues the bead automatically",
+    Kind.BREAKER_RESET: "agents may have started already",
+    Kind.GATE_OPENED: "agents may have started already",
+    Kind.PUSH_ALLOWED: "nobrakes may have pushed the work already",
+    Kind.PROJECT_SET: "the session's next turn chooses the project again",
+    Kind.SESSION_BEGAN: "the session's agent may have begun. `nobrakes session end {session}` ends the session",
+    Kind.SESSION_SAID: "the agent may have read the message. `nobrakes session say {session}` sends another one",
+    Kind.SESSION_ENDED: "the session's agent has stopped. `nobrakes session start` begins another session",
+    Kind.SIGNED_OFF: "you may have approved the plan's beads already. `nobrakes forge change {bead}` changes the plan",
+    Kind.FEATURE_BEGAN: "the Shaper may have begun. `nobrakes forge rollback {bead}` gives up the feature",
+    Kind.FEATURE_CHANGED: "agents may have read the change. `nobrakes forge edit {bead}` changes the feature again",
+    Kind.FEATURE_MOVED: "the feature has moved on. `nobrakes forge show {bead}` shows its next steps",
     Kind.SPRINT_MOVED: "the sprint has moved on. `nobrakes project status` shows it",
 }
 
@@ -250,7 +250,7 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
     for _ in range(TRIES):
         ready = git.catch_up()
         if ready.landing is not Landing.MOVED:
-            raise NotAllowed(f"main cannot be moved now: {ready.reason}")
+            raise NotAllowed(f"nobrakes cannot move main now: {ready.reason}")
         main = git.main()
         if commit in git.off_main((commit,)):
             raise NotAllowed(
@@ -276,11 +276,11 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
         if landed.may_have_landed:
             raise GitFailed(
                 f"cannot tell yet whether the merge of {bead.id} was reverted: {landed.reason}",
-                "Type the command again in a moment. It never reverts twice.",
+                "Type the command again in a moment. It never reverts the same merge twice.",
             )
         if landed.landing is Landing.BLOCKED:
-            raise NotAllowed(f"main cannot be moved now: {landed.reason}")
-    raise GitFailed("main moves faster than nobrakes can revert the merge", "Try again in a moment.")
+            raise NotAllowed(f"nobrakes cannot move main now: {landed.reason}")
+    raise GitFailed("main keeps changing before nobrakes can add the revert", "Try again in a moment.")
 
 
 # Where nobody pushes to main it is a bead of its own, handed in on what the remote's main is; no agent works on it. It
@@ -292,10 +292,10 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
     name = f"{bead.id}-back-{merge.commit[:8]}"
     known = store.beads(ids=[name])
     if known and known[0].status not in CLOSED:
-        raise NotAllowed(f"bead {name} already reverts {bead.id}", f"`nobrakes show {name}`")
+        raise NotAllowed(f"bead {name} already reverts {bead.id}", f"See it: `nobrakes show {name}`")
     heard = git.catch_up()
     if heard.landing is not Landing.MOVED:
-        raise NotAllowed(f"{line} cannot be read now: {heard.reason}")
+        raise NotAllowed(f"nobrakes cannot read {line} now: {heard.reason}")
     main = git.main()
     if not merge.commit or merge.commit in git.off_main((merge.commit,)):
         why = f"the merge of {bead.id} ({merge.commit[:12]}) is no longer on {line}, so there is nothing to revert"
@@ -310,7 +310,7 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
         )
     if made.tree == git.tree(main):
         raise NotAllowed(
-            f"{line} no longer has changes of {bead.id}, so there is nothing to revert",
+            f"{line} no longer contains the changes of {bead.id}, so there is nothing to revert",
             f"`nobrakes reopen {bead.id}` lets agents do it again.",
         )
     with store.write():
@@ -330,7 +330,7 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
 def _by_request_bead(store: "Store", bead: Bead, merge: Merged, name: str, known: bool, actor: str, line: str) -> Bead:
     if known:
         return bead_commands.reopen(store, name, actor, "requested again")
-    what = f"Reverts the merge {merge.commit[:12]} of bead {bead.id} on {line}, as {actor} asked."
+    what = f"Reverts bead {bead.id}'s merge {merge.commit[:12]} on {line}, as {actor} asked."
     epic = bead.epic if bead.status is Status.LANDED else None
     return bead_commands.add_take_back(store, f"Take back: {bead.title}", what, actor, name, epic)
 
@@ -374,7 +374,7 @@ def undo(
     if seq is None:
         step = last(store)
         if step is None:
-            raise NothingToUndo("no step of yours is left to undo")
+            raise NothingToUndo("there is no step left that you can undo")
     else:
         step = _step_of(store, seq)
     try:
@@ -415,7 +415,7 @@ def _take_back(store: "Store", git: Git | None, step: UndoStep, marked: str, pat
             if step.kind not in _ON_DISK:
                 _BACK[event.kind](store, event, marked)
             elif git is None or paths is None:
-                raise NotAllowed(f"'{_words(step)}' cannot be undone without its repository")
+                raise NotAllowed(f"'{_words(step)}' can be undone only in its repository")
             elif step.kind is Kind.ARCHIVE_EXPIRED:
                 bring_back(git, event)
             else:
@@ -456,8 +456,8 @@ def last_of(store: "Store", bead: str) -> Last:
         if bead in step.beads:
             return Last(step.seq, step.kind, step.actor, step.at, step.beads)
     raise NothingToUndo(
-        f"bead {bead} has no step and no merge that can be undone",
-        f"`nobrakes events --bead {bead}` shows its events, with the numbers for `nobrakes undo`.",
+        f"bead {bead} has nothing to undo: no step of a person and no merge",
+        f"`nobrakes events --bead {bead}` lists the bead's events with their numbers for `nobrakes undo`.",
     )
 
 
@@ -468,8 +468,8 @@ def _step_of(store: "Store", seq: int) -> UndoStep:
         if step.seq < seq:
             break
     raise NothingToUndo(
-        f"event {seq} is not a step that you can undo, or is already undone",
-        "You can undo what people did to beads and dependencies: hold, edit, approve, cancel, finish.",
+        f"event {seq} cannot be undone, or is already undone",
+        "You can undo what people did, for example: hold, edit, approve, cancel or finish a bead.",
     )
 
 
@@ -514,23 +514,23 @@ def _merge(
 ) -> Undone:
     assert event.bead is not None, "a merge is of a bead"
     if git is None or prove is None:
-        raise NotAllowed("a merge cannot be reverted without its repository")
+        raise NotAllowed("a merge can be reverted only in its repository")
     bead = store.bead(event.bead)
     merge = merge_of(store, event, bead)
     commit, base = merge.commit, merge.base
     if bead.status is not Status.DONE or not commit or bead.merged_commit not in (None, commit):
-        raise NothingToUndo(f"{bead.id} is no longer done by this merge")
+        raise NothingToUndo(f"this merge is no longer the reason why {bead.id} is done")
     reverted = revert_merge(store, git, bead, commit, base, prove)
     if keep is not None:
         keep(bead, base, commit)
     marked, taken = f"{by}{MARK}", {"commit": commit, "revert": reverted, "undone": [event.seq]}
-    why = f"{by} reverted its merge {commit[:12]}; `nobrakes release {bead.id}` lets agents do it again"
+    why = f"{by} reverted merge {commit[:12]} of this bead; `nobrakes release {bead.id}` lets agents work on it again"
     with store.write():
         store.record(Event(Kind.REVERTED, bead.id, actor=marked, data=taken))
         store.record(Event(Kind.HELD, bead.id, actor=marked, data={"reason": why}))
     if paths is not None:
         wake(paths)
-    text = f"a commit on main reverts {bead.id}; the bead is open again, and held"
+    text = f"a new commit on main reverts {bead.id}; the bead is open again and held"
     return Undone(event.seq, event.kind, (bead.id,), text, reverted)
 
 
@@ -538,26 +538,26 @@ def _request(store: "Store", git: Git | None, event: Event, actor: str, paths: P
     """Have a pull request take the merge back."""
     assert event.bead is not None, "a merge is of a bead"
     if git is None:
-        raise NotAllowed("a merge cannot be reverted without its repository")
+        raise NotAllowed("a merge can be reverted only in its repository")
     bead = store.bead(event.bead)
     merge = merge_of(store, event, bead)
     if bead.status is Status.LANDED and event.kind is Kind.LANDED and bead.epic:
         name = asked(store, git.with_epic_branch(bead.epic), bead, merge, actor)
         if paths is not None:
             wake(paths)
-        told = f"bead {name} will revert {bead.id} on the branch of {bead.epic}"
+        told = f"the new bead {name} will revert {bead.id} on the branch of {bead.epic}"
         return Undone(event.seq, event.kind, (bead.id,), told)
     if bead.status is not Status.DONE or not merge.commit or bead.merged_commit not in (None, merge.commit):
-        raise NothingToUndo(f"{bead.id} is no longer done by this merge")
+        raise NothingToUndo(f"this merge is no longer the reason why {bead.id} is done")
     whole = str(event.data.get("with") or "")
     if whole and not merge.base:
         raise NotAllowed(
-            f"{bead.id} was merged with all of {whole} as one commit", f"`nobrakes undo {whole}` reverts all of it."
+            f"one commit merged {bead.id} together with all of {whole}", f"`nobrakes undo {whole}` reverts all of it."
         )
     name = asked(store, git, bead, merge, actor, merged_into(store, bead))
     if paths is not None:
         wake(paths)
-    told = f"bead {name} reverts {bead.id} by a pull request; {bead.id} stays done until people merge it"
+    told = f"the new bead {name} reverts {bead.id} by a pull request; until its merge, {bead.id} stays done"
     return Undone(event.seq, event.kind, (bead.id,), told)
 
 
@@ -602,7 +602,7 @@ def _unchanged(store: "Store", event: Event, actor: str) -> None:
     for name, change in event.data["fields"].items():
         was = content({name: change["before"]})[name]
         if getattr(bead, name) != content({name: change["after"]})[name]:
-            raise _refuse(event, f"{name} was changed again later")
+            raise _refuse(event, f"somebody changed {name} again later")
         back[name] = was
     if back:
         store.change(bead.id, back, actor)
@@ -612,7 +612,7 @@ def _as_proposed_before(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     parts = event.data["parts"]
     if any(bead.proposed.get(name) != one["is"] for name, one in parts.items()):
-        raise _refuse(event, "the proposal for the bead was changed again later")
+        raise _refuse(event, "somebody changed the proposal for the bead again later")
     store.propose(bead.id, {name: one["was"] for name, one in parts.items()}, actor, why="taken back")
 
 
@@ -623,7 +623,7 @@ def _dependency(event: Event) -> Dependency:
 def _unclosed(store: "Store", event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     if bead.status is not (Status.CANCELLED if event.kind is Kind.CANCELLED else Status.DONE):
-        raise _refuse(event, f"bead {bead.id} is now {bead.status.value}")
+        raise _refuse(event, f"bead {bead.id} is now {bead.status.value.replace('_', ' ')}")
     store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
 
 
@@ -633,7 +633,7 @@ def _draft_again(store: "Store", event: Event, actor: str) -> None:
         return
     _require_unbegun(store, event)
     if bead.status not in (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.OPEN):
-        raise _refuse(event, f"{bead.id} moved on since; `nobrakes hold {bead.id}` keeps agents away from it")
+        raise _refuse(event, f"{bead.id} has moved on; `nobrakes hold {bead.id}` keeps agents away from it")
     store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
 
 
@@ -641,8 +641,8 @@ def _require_unbegun(store: "Store", event: Event) -> None:
     bead = store.bead(_bead(event))
     if bead.status in CLOSED:
         is_merged = bead.status is Status.DONE and bead.merged_commit
-        then = f"undo {bead.id}` takes its merge back" if is_merged else f"reopen {bead.id}` opens it again"
-        raise _refuse(event, f"{bead.id} is {bead.status.value} already; `nobrakes {then}")
+        then = f"undo {bead.id}` reverts its merge" if is_merged else f"reopen {bead.id}` opens it again"
+        raise _refuse(event, f"{bead.id} is already {bead.status.value}; `nobrakes {then}")
     if store.attempts(bead.id):
         raise _refuse(event, f"work on {bead.id} has begun; `nobrakes cancel {bead.id}` gives it up")
 
@@ -658,18 +658,18 @@ def _closed_again(store: "Store", event: Event, actor: str) -> None:
         store, event, (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.MERGED, Kind.FOUND_MERGED, Kind.EPIC_COMPLETED)
     )
     if before is None or before.kind not in (Kind.CANCELLED, Kind.DONE_BY_HAND) or bead.status in CLOSED:
-        raise _refuse(event, "the bead was not closed by a person before")
+        raise _refuse(event, "no person had closed the bead before this step")
     store.record(Event(before.kind, bead.id, actor=actor, data={"reason": before.data.get("reason", "")}))
 
 
 def _unswitched(store: "Store", event: Event, actor: str) -> None:
     settings = {str(key): value for key, value in event.data.get("settings", {}).items()}
     if not settings.keys() & {PAUSED, STOPPING}:  # agents may have begun on a red main meanwhile
-        raise _refuse(event, "it allowed a run on a red main")
+        raise _refuse(event, "the step allowed a run on a red main")
     for key, value in settings.items():
         now = store.setting(key)
         if now != value and (key, now) != (STOPPING, None):  # the daemon ends a stop by itself
-            raise _refuse(event, "it was switched again later")
+            raise _refuse(event, "somebody paused or resumed again later")
     back = {key: None if value is not None else YES for key, value in settings.items()}
     if event.kind is Kind.RESUMED and len(back) > 1:
         back = {PAUSED: YES, STOPPING: None}  # agents that were stopped are not stopped twice
@@ -682,9 +682,9 @@ def _unswitched(store: "Store", event: Event, actor: str) -> None:
 def _unlimited(store: "Store", event: Event, actor: str) -> None:
     before, after = dict(event.data.get("before", {})), dict(event.data.get("after", {}))
     if any(name.startswith("caps.") for name in after):
-        raise _refuse(event, "agents may have spent more since. `nobrakes providers` shows the caps")
+        raise _refuse(event, "agents may have spent more since then. `nobrakes providers` shows the caps")
     if overrides(store) != after:
-        raise _refuse(event, "the limits were changed again later")
+        raise _refuse(event, "somebody changed the limits again later")
     store.set_setting(LIMITS, json.dumps(before, sort_keys=True) if before else None)
     store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": after, "after": before}))
 
@@ -696,7 +696,7 @@ def _config_as_before(store: "Store", paths: Paths, event: Event, actor: str) ->
     before, after = dict(event.data["before"]), dict(event.data["after"])
     now = changing.in_file(paths, before)
     if any(value not in (before[key], after[key]) for key, value in now.items()):
-        raise _refuse(event, "the setting was changed again later")
+        raise _refuse(event, "somebody changed the setting again later")
     wanted = [(key, None if value is None else json.dumps(value)) for key, value in before.items() if value != now[key]]
     try:
         changing.change(paths, wanted)

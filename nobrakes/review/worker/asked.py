@@ -148,9 +148,9 @@ class ProtectedFiles:
         change = journal.change
         changed = self.ports.git.changes(change.fork, change.head)
         detail = (
-            f"The checks passed. Then nobrakes altered {test} so that it has to fail. The runner did not report that "
-            "failure, or reported others too.\nOn main it does. Something in the branch may alter the runner, or a "
-            "test is flaky: read the diff. Accept it for exactly this commit, or send the work back."
+            f"The checks passed. Then nobrakes altered {test} so that it has to fail. The test runner did not report "
+            "that failure, or reported other failures too.\nOn main it does. Something in the branch may alter the "
+            "runner, or a test is flaky. Read the diff. Accept exactly this commit, or send the work back."
         )
         evidence = {"test": test, **self.shown(change.fork, change.head, changed)}
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)
@@ -197,8 +197,8 @@ def _text(ports: Ports, commit: str, path: str) -> bytes | None:
 def _question(changed: Sequence[Change]) -> str:
     told = "\n".join(map(_told, changed[:20]))
     return (
-        "The branch changes what decides whether work is good, what bends the runner of the tests, or what tests "
-        f"expect:\n{told}\nAccept the change for this very commit, or send the work back."
+        "The branch changes files that decide whether work passes, that can alter the test runner, or that tests "
+        f"compare with:\n{told}\nAccept the change for exactly this commit, or send the work back."
     )
 
 
@@ -244,10 +244,10 @@ class Approvals:
         }
         onto = review_evidence.main_of(ports)
         detail = (
-            f"Every check passed on it as it would be merged, on {onto} at {base[:12]}, and {evidence['why']}.\n"
-            "Look at the tests and at the code. Accept them, and they are merged; or send them back with a note. Until "
-            "then the bead waits, and nothing else does. If that moves meanwhile, your approval counts as long as the "
-            f"difference stays the same. All of it: `nobrakes diff {bead.id}`."
+            f"Every check passed on the merge result, based on {onto} at {base[:12]}. You are asked because "
+            f"{evidence['why']}.\nRead the tests and the code. Accept the merge, or send the work back with a note. "
+            f"Until then only this bead waits. If {onto} moves, your approval counts as long as the difference "
+            f"stays the same. The whole difference: `nobrakes diff {bead.id}`."
         )
         return AttemptEnd(Outcome.MERGE_REVIEW, detail, journal.change.head, evidence)
 
@@ -311,8 +311,8 @@ class SuspiciousContent:
         if not found:
             return None
         detail = (
-            "The branch has content that people rarely mean to publish:\n" + "\n".join(found[:20]) + "\n"
-            "Accept it for this very commit, or send the work back."
+            "The branch has content that people rarely want to publish:\n" + "\n".join(found[:20]) + "\n"
+            "Accept it for exactly this commit, or send the work back."
         )
         return AttemptEnd(Outcome.UNUSUAL_CONTENT, detail, change.head, {"head": change.head, "files": found[:50]})
 
@@ -327,7 +327,7 @@ class SuspiciousContent:
                 after = self._text(journal.change.head, change)
                 left -= len(after)
                 if left < 0:
-                    return [*found, f"more than {SEARCHED // 1_000_000} MB are new, and the rest was not searched"]
+                    return [*found, f"the branch adds over {SEARCHED // 1_000_000} MB; the rest was not searched"]
                 before = self._text(journal.change.fork, change) if after and change.before != ABSENT else ""
                 why = new_secrets(change.path, before, after)
             if why is not None:
@@ -386,7 +386,7 @@ class NewContract:
         if change is None:
             return None
         if change.after != PLAIN:
-            return Brought((f"{CONTRACT}: it has to be a plain file",))
+            return Brought((f"{CONTRACT} has to be a plain file",))
         try:
             text = steps.text(git, journal.change.head)
             before = steps.config(git, journal.change.fork)
@@ -400,7 +400,7 @@ class NewContract:
         wrong = faults(was, becomes, paths, globs, will_be)
         told = boundaries.tell(was, becomes, sorted(paths), will_be)
         if not wrong and clean(self.ports, "\n".join(told)) != "\n".join(told):
-            wrong = [f"{CONTRACT}: it holds what looks like a secret, which no contract may"]
+            wrong = [f"{CONTRACT} seems to contain a secret, which is not allowed"]
         return Brought(tuple(wrong), hashlib.sha256((text or "").encode()).hexdigest(), tuple(told))
 
     def is_accepted(self, bead: Bead, brought: Brought) -> bool:
@@ -412,10 +412,10 @@ class NewContract:
         change = journal.change
         is_first = not steps.config(self.ports.git, change.fork).checks
         detail = (
-            f"The branch {'establishes' if is_first else 'changes'} the contract ({CONTRACT}): what decides from then "
-            "on whether work is good.\n"
-            "Approve it, and this bead is validated by it; once it is on main, everything is. It is approved byte for "
-            "byte: another version asks again. Or send the work back."
+            f"The branch {'establishes' if is_first else 'changes'} the contract ({CONTRACT}): the checks that decide "
+            "whether work passes.\n"
+            "If you approve the contract, nobrakes validates this bead with it, and all work once it is on main. Your "
+            "approval covers exactly this version; nobrakes asks again about any other. Or send the work back."
         )
         evidence = {
             "contract": brought.digest,
@@ -441,10 +441,10 @@ class NewContract:
         except GitFailed as error:
             # a commit of named paths starts from HEAD: it takes nothing back where the checkout is behind
             typed = "git add .nobrakes && git commit -m 'Add the settings of nobrakes' .nobrakes"
-            text = f"main has no {CONTRACT} yet, and it could not be committed: {error}. Then, on main: {typed}"
+            text = f"main has no {CONTRACT} yet, and nobrakes could not commit it: {error}. Type on main: {typed}"
             ports.notifier.tell(Notice(text, bead.id, urgent=True))
             return
-        ports.notifier.tell(Notice(f"{CONTRACT} was committed on main, for {bead.id} to add its checks to", bead.id))
+        ports.notifier.tell(Notice(f"nobrakes committed {CONTRACT} on main; {bead.id} can add its checks", bead.id))
 
     def take_over(self, bead: str, journal: Journal) -> None:
         """The contract landed: align the person's file, or report the difference."""
@@ -459,9 +459,9 @@ class NewContract:
         if is_as_before and (path == ports.paths.kept_config or git.elsewhere() is None):
             write_atomic(path, wanted, 0o644)
             return
-        what = "is of another branch: it holds" if is_as_before else "was edited: the edited one holds"
+        what = "belongs to another branch" if is_as_before else "has your edits"
         text = (
-            f"{bead} brought a contract to main, and {path} {what}. To take main's over, "
+            f"{bead} brought a contract to main, but {path} {what} and stays in use. To use main's version, "
             f"copy it from `git show {build.candidate[:12]}:{CONTRACT}`."
         )
         ports.notifier.tell(Notice(text, bead, urgent=True))
@@ -492,10 +492,8 @@ def question(journal: Journal, found: Next, rules: Rules, content: str, merged: 
     stopping = rules.stopping(said)
     if stopping:
         assert one is not None
-        head = (
-            f"Every check passed. Round {one.round} of the code review found something: {len(stopping)} of {len(said)}"
-        )
-        head += " findings have to be decided."
+        head = f"Every check passed. Findings in round {one.round} of the code review that need your decision: "
+        head += f"{len(stopping)} of {len(said)}."
     else:
         head = f"Every check passed, and no agent reviewed the code. {found.why}"
     tickets = any(each.priority is Priority.SHOULD for each in stopping)
@@ -517,7 +515,7 @@ def question(journal: Journal, found: Next, rules: Rules, content: str, merged: 
         "findings": [each.as_values() for each in said],
         **({"session": one.session.id, "round": one.round, "agent": one.session.agent} if one is not None else {}),
     }
-    words = "What an agent wrote follows; it is not an instruction.\n" + reading.told(said) if said else ""
+    words = "An agent wrote the following; it is not an instruction.\n" + reading.told(said) if said else ""
     return AttemptEnd(Outcome.CODE_REVIEW, f"{head}\n{words}".strip(), change.head, evidence, as_values(asked))
 
 
@@ -671,13 +669,13 @@ class Readings:
             if outcome != reading.DROPPED:
                 store.record(Event(Kind.CODE_REVIEW_ENDED, bead, attempt, data=told))
         if outcome == reading.FAILED and session.data.get(reading.TRY, 1) >= reading.TRIES:
-            self.ports.notifier.tell(Notice(f"{bead}: no agent finished a review: {why[:300]}", bead))
+            self.ports.notifier.tell(Notice(f"{bead}: no agent finished a code review: {why[:300]}", bead))
 
     def settle(self, reads: Collection[int]) -> None:
         """End sessions of ended reviews; `reads`: open reviews that are being read."""
         for session in self.ports.store.sessions():
             if session.kind is SessionKind.CODE_REVIEW and session.data.get(reading.ATTEMPT) not in reads:
-                self._end(Reading.of(session), 0, reading.DROPPED, "its review was over")
+                self._end(Reading.of(session), 0, reading.DROPPED, "the bead's review ended first")
 
     # --- what is known ---------------------------------------------------------------------------
 

@@ -393,7 +393,7 @@ def blamed(journal: Journal) -> Report:
 
 
 def unsure(journal: Journal) -> AttemptEnd:
-    detail = "The checks could not say whether the work is good.\n" + journal.runs.failure
+    detail = "The checks could not tell whether the work is good.\n" + journal.runs.failure
     return AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head, {"results": list(journal.runs.results)})
 
 

@@ -66,23 +66,23 @@ REPAIR = "canary/repair"
 MAX_MERGES = 500
 
 _NOTE = 2000
-_MEANWHILE = "Merges wait until main is green again; nobrakes checks every new commit on main, and main each hour."
+_MEANWHILE = "Merges wait until main passes again. nobrakes checks main at every new commit and every hour."
 
 _UNTIL_MENDED = (
-    "They fail for every change alike, so no change is blamed and no attempt counts. Beads wait until the checks can "
-    "run on main: fix the checks, their set-up, or what they need. nobrakes tries again at each new commit on main, "
-    "each edit of the checks, each start of `nobrakes run`, after 1, 2, 4 ... 60 minutes, then each hour, and "
-    "immediately if you answer this with `retry`.\n"
+    "The checks fail alike for every change, so nobrakes blames no change and counts no attempt as failed. Beads wait "
+    "until the checks can run on main. Fix the checks, their set-up, or what they need. nobrakes tries again at each "
+    "new commit on main, each edit of the checks, each start of `nobrakes run`, after 1, 2, 4 ... 60 minutes, then "
+    "each hour, and immediately if you answer this with `retry`.\n"
 )
 
 _ENDS = {
-    "environment": "The last green commit now fails too. So the cause is the environment (the machine, the network, "
-    "the time), and no commit is blamed.",
-    "nothing_known": "No earlier commit of main is known to have passed, so no commit is blamed.",
-    "unsure": "The search for the commit ended: the checks could not say whether an earlier commit passes.",
-    "still_red": "main stays red without it, so it was not reverted.",
-    "person": "It is not the merge of a bead, so nobrakes does not revert it: its author decides.",
-    "conflict": "Later work builds on it, so it cannot be reverted alone.",
+    "environment": "The last commit that passed now fails too. So the cause is the environment (the machine, the "
+    "network, the time), and not a commit.",
+    "nothing_known": "nobrakes knows no earlier commit of main that passed, so it cannot tell which commit broke main.",
+    "unsure": "nobrakes stopped searching for the commit: the checks could not tell whether an earlier commit passes.",
+    "still_red": "main still fails without this commit, so nobrakes did not revert it.",
+    "person": "This commit is not a bead's merge, so nobrakes does not revert it. Its author decides.",
+    "conflict": "Later work builds on this commit, so nobrakes cannot revert it alone.",
 }
 
 
@@ -148,7 +148,7 @@ class Culprits:
 
     def _ask_of_checks(self, watch: Watch, results: Sequence[CheckResult], meanwhile: str = "") -> Watch:
         """Ask about checks that cannot run on main, or add to the open question."""
-        what = "the set-up (`setup`) failed" if setup_failed(results) else "the checks could not be run"
+        what = "the set-up (`setup`) failed" if setup_failed(results) else "the checks could not run"
         evidence = {"commit": watch.tip, "results": as_json(results)}
         if meanwhile:
             meanwhile = f"{meanwhile}{waiting_text(self.ports.store.beads())}\n"
@@ -185,7 +185,7 @@ class Culprits:
         new = question(self.ports.store, title, detail, evidence, causes.likely_cause(detail))
         if self.ports.store.setting(BROKEN) is not None:  # the checks can be run again, and it is red
             self.ports.store.set_setting(BROKEN, None)
-            self._resolve(watch, "the checks can be run again")
+            self._resolve(watch, "the checks can run again")
         return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
     def _resolve(self, watch: Watch, why: str) -> None:
@@ -254,13 +254,13 @@ class Culprits:
         self.ports.git.pin(f"archive/{bead.id}/reverted-{merge[:12]}", merge)
         store.record(Event(Kind.REVERTED, bead.id, data=data))
         # what checks print stays out of it: agents take a bead's own words for a person's
-        note = f"Merged as {merge[:12]} and reverted by {watch.candidate[:12]}: main was red after it ({failed})."
+        note = f"Merged as {merge[:12]}, reverted by {watch.candidate[:12]}: main then failed ({failed})."
         store.change(bead.id, {"notes": f"{bead.notes}\n\n{note}".strip()[-_NOTE:]}, "nobrakes")
         log = "\n".join(f"{row['name']}: {row['reason']}\n{row['tail']}" for row in rows)
         new = question(
             store,
             f"{bead.id} broke main and was reverted",
-            f"main was green at {watch.green[:12]}, and red since {watch.culprit[:12]}.\n{log}",
+            f"main passed at {watch.green[:12]} and has failed since {watch.culprit[:12]}.\n{log}",
             {"reverted": True, "main": watch.tip, "green": watch.green, "searched": list(watch.line), **data},
             causes.passed_before(f"{merge[:12]} passed when it was merged", log),
         )
@@ -304,7 +304,7 @@ class Lost:
             return self._give_up(attempt, journal)
         if is_head_gone and not self._taken_in_again(attempt, head):
             return self._nowhere(attempt, journal, head, limits)
-        text = "git lost objects of its review (a prune?); nobrakes builds it again"
+        text = "git lost objects of this review (perhaps by `git prune`); nobrakes builds them again"
         self.ports.notifier.tell(Notice(f"{attempt.bead}: {text}", attempt.bead))
         gone = Fact.HEAD_GONE if is_head_gone or not build.candidate else Fact.CANDIDATE_GONE
         return machine.advance(journal, gone)
@@ -325,8 +325,8 @@ class Lost:
 
     def _nowhere(self, attempt: Attempt, journal: Journal, head: str, limits: Limits) -> Next:
         over = machine.advance(journal, Fact.WORK_GONE)
-        why = f"the handed-in work ({head[:12]}) is gone from git and from its workspace"
-        self.ports.notifier.tell(Notice(f"{attempt.bead}: {why}; an agent does it again", attempt.bead, urgent=True))
+        why = f"the handed-in work ({head[:12]}) is missing in git and in its workspace"
+        self.ports.notifier.tell(Notice(f"{attempt.bead}: {why}; an agent starts over", attempt.bead, urgent=True))
         log = AttemptLog(attempt.log.summary, attempt.log.blockers, attempt.log.learnings, keep_branch=False)
         close(self.ports, limits, attempt, Outcome.LOST, why, kind=machine.GOES_TO[over.act], log=log)
         return over
@@ -334,10 +334,10 @@ class Lost:
     def _give_up(self, attempt: Attempt, journal: Journal) -> Next:
         over = machine.advance(journal, Fact.GONE_TOO_OFTEN)
         why = (
-            f"What git holds of this review was lost {count(journal.build.rebuilt + 1, 'time')}. Look for what removes "
-            "objects or refs below refs/nobrakes/ here, and resolve this to review the bead again."
+            f"git lost objects of this review {count(journal.build.rebuilt + 1, 'time')}. Find out what removes "
+            "objects or refs below refs/nobrakes/. Then resolve this escalation to review the bead again."
         )
-        title = f"{attempt.bead}: git loses objects of its review again and again"
+        title = f"{attempt.bead}: git repeatedly loses objects of its review"
         self.ports.store.close_attempt(
             attempt,
             machine.GOES_TO[over.act],

@@ -176,7 +176,7 @@ class ReviewSteps:
             return made
         if is_same(self.ports.git, made[-1].commit, journal.change.brings):
             return made
-        return Conflict((CONTRACT,), "Main's was changed meanwhile, so the merge would differ from what was approved.")
+        return Conflict((CONTRACT,), "This file changed on main, so the merge would differ from what you approved.")
 
     def validate_rebased(self, context: ReviewContext, journal: Journal) -> Report:
         """Validate, land or send back the candidate, as review.queue decides."""
@@ -295,7 +295,7 @@ class ReviewSteps:
         if land is not None and any(bead.type == BeadType.REPAIR for bead in context.board.to_review):
             # end a review that waits for main to be green: a repair waits for its place, and begins on main itself
             self._freed(journal)
-            why = f"{land.reason}; a repair goes first, then the review starts again"
+            why = f"{land.reason}; a repair is merged first, then the review starts again"
             return Report(Fact.GIVES_WAY, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head))
         if land is None and entries and not self.landings.is_pending(context.attempt.id):
             verdicts.hold(self.ports, self.verdicts.evidence, entries)
@@ -318,7 +318,7 @@ class ReviewSteps:
         if tip is None or journal.merging.published or self.landings.is_pending(context.attempt.id):
             return None
         why = self.ports.store.setting(BROKEN) or "main is red"
-        why = f"{why}, at {tip[:12]}: merges wait until main is green again"
+        why = f"{why} at {tip[:12]}: merges wait until main passes again"
         return Land(Landing.BLOCKED, why, Cause.MAIN_RED)
 
     def _blocked(self, context: ReviewContext, journal: Journal, land: Land, entries: Sequence[Entry] = ()) -> Report:
@@ -330,7 +330,7 @@ class ReviewSteps:
         passing_since = (merging.passing_since or now) if land.timeout else 0.0
         passing = may_pass(land.timeout, passing_since, now)
         if merging.waiting != land.reason or (merging.passing and not passing):
-            self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {land.reason}", bead, urgent=not passing))
+            self.ports.notifier.tell(Notice(f"{bead} cannot be merged yet: {land.reason}", bead, urgent=not passing))
         behind = merging.behind
         if behind and self.ports.store.escalation(behind).evidence.get("cause") != land.cause:
             self._freed(journal)  # what a person was asked about is another cause than this
@@ -338,7 +338,7 @@ class ReviewSteps:
         row = WAITS[land.cause]
         kind = EscalationType.CHECKOUT_BEHIND if land.cause in CHECKOUT_CAUSES else EscalationType.MERGE_HELD_UP
         if not behind and not passing and now >= since + row.asked and not self._is_asked(kind):
-            new = NewEscalation(kind, f"{bead} waits to be merged: {row.words}", land.reason, {"cause": land.cause})
+            new = NewEscalation(kind, f"{bead} cannot be merged yet: {row.words}", land.reason, {"cause": land.cause})
             behind = self.ports.store.escalate(new, bead, context.attempt.id, "nobrakes").id
         wait = next_look(land.cause, now - since)
         waits = {
@@ -364,7 +364,7 @@ class ReviewSteps:
     def _freed(self, journal: Journal) -> None:
         if journal.merging.behind:
             with contextlib.suppress(NotAllowed):  # a person resolved it, or a crash hid that we did
-                self.ports.store.resolve(journal.merging.behind, "main can be moved again", "nobrakes")
+                self.ports.store.resolve(journal.merging.behind, "merges continue", "nobrakes")
 
     def is_under_way(self, attempt: int, board: Board) -> bool:
         """Whether the review is landing now, where a remote decides."""
@@ -703,7 +703,7 @@ class Reviews:
 
     def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:
         reason = (
-            f"its branch alone fails the checks: fix it (refs/nobrakes/{EPICS}/{epic}) and the epic continues, "
+            f"the epic's branch itself fails the checks: fix it (refs/nobrakes/{EPICS}/{epic}) and the epic continues, "
             f"or add a bead of type repair to {epic} and type `nobrakes release {epic}`"
         )
         self.red.hold(epic, self.ports.git.with_epic_branch(epic).main(), reason, f"\n{explain(results)}")
@@ -713,7 +713,7 @@ class Reviews:
         for bead in self.ports.store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)):
             if lands_on(self.ports, bead) == where and bead.type is not BeadType.REPAIR:  # which may mend it
                 reason = (
-                    f"{where.base} alone fails the checks, so nothing is merged into it: fix it there "
+                    f"{where.base} itself fails the checks, so nobrakes merges nothing into it: fix {where.base} "
                     f"and this continues, or type `nobrakes release {bead.id}`"
                 )
                 self.red.hold(bead.id, tip, reason, f"\n{explain(results)}")

@@ -58,7 +58,7 @@ class Proving:
         if self.validation.passed(ports.git.tree(commit)) is not None:
             return
         if not ports.config().checks:
-            raise NotProven("no check is configured, so nothing can be validated", "Add [[checks]] to config.toml.")
+            raise NotProven("no check is configured, so no work can be validated", "Add [[checks]] to config.toml.")
         results = self.tried(commit)
         if overall(results) is not CheckOutcome.PASS:
             raise NotProven(f"the new main would fail the checks, so main was not moved\n{explain(results)}")
@@ -325,7 +325,7 @@ class MainMonitor:
         if land is None:
             return False
         if land.landing is Landing.BLOCKED and self.watch.frozen:
-            return self._wait(board, land, f"main is red, and cannot be updated: {land.reason}")
+            return self._wait(board, land, f"main is red, and nobrakes cannot update it: {land.reason}")
         main = self.ports.git.main()
         return self._save(replace(self.watch, tip=main)) if main != self.watch.tip else None
 
@@ -424,7 +424,7 @@ class MainMonitor:
         if land.landing is Landing.LOST:  # it may be green by now
             return self._save(main_monitor.look(watch, self.ports.git.main()))
         if land.landing is Landing.BLOCKED:
-            return self._wait(board, land, f"main is red, and its repair waits: {land.reason}")
+            return self._wait(board, land, f"main is red, and its repair is waiting: {land.reason}")
         with self.ports.store.write():
             return self._save(self.culprits.taken_back(watch, board.now))
 
@@ -591,7 +591,7 @@ class Trial:
         """Called once a turn."""
         if not self.ports.config().checks:
             self._tell(
-                "no check", "No check is configured, so only beads of type repair or marked --scaffolding start."
+                "no check", "No check is configured: agents start only on beads of type repair or marked --scaffolding."
             )
             return Starts.SCAFFOLDING
         if self._is_open and self.ports.store.setting(BROKEN) is None:
@@ -614,7 +614,7 @@ class Trial:
             return Starts.OPEN
         if store.setting(FROZEN) is not None:
             why = broken or "main is red"
-            why = f"{why} at {main[:12]}: only beads of type repair start, `nobrakes escalations` shows more."
+            why = f"{why} at {main[:12]}: agents start only on beads of type repair. `nobrakes escalations` shows more."
             self._tell(f"red {main}", why)
             return Starts.REPAIRS
         if self.validation.recorded(self.ports.git.tree(main)) is not None:
@@ -625,8 +625,8 @@ class Trial:
         if tried is None:
             tip = self.monitor.watch.tip
             if self.monitor.watch.trial and tip != main:  # agents do not wait for its newest commit
-                what = f"main moved to {main[:12]} while its checks run at {tip[:12]}"
-                self._waits(f"{what}: agents start once they pass there.")
+                what = f"main moved to {main[:12]} while nobrakes checks {tip[:12]}"
+                self._waits(f"{what}: agents start once {tip[:12]} passes.")
                 self._tell(f"moved {tip}", self._waiting)
             return Starts.UNTRIED
         return Starts.OPEN if tried is Verdict.GREEN else Starts.SCAFFOLDING
@@ -645,9 +645,9 @@ class Trial:
             self._tell(f"green {tip}", passed(results))
             return
         checks = self.validation.present().checks
-        what = f"main at {tip[:12]} fails its checks, so only repairs start."
+        what = f"main at {tip[:12]} fails its checks, so agents start only on repairs."
         if setup_failed(results):
-            what = f"The set-up of the checks failed on main at {tip[:12]}, so only repairs start."
+            what = f"The set-up of the checks failed on main at {tip[:12]}, so agents start only on repairs."
         again = "`nobrakes run --red-main` lets agents start anyway."
         self._tell(f"tried {tip}", "\n".join([what, *said_of(results), *advice(results, checks), again]))
 

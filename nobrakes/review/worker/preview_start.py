@@ -43,18 +43,18 @@ def start(ports: Ports, bead: str, actor: str, seconds: float) -> Preview:
     """Start it, or find it, and wait so long for its first answer. Raises UsageError, NotAllowed, and ServerEnded."""
     settings = ports.config().preview
     if not settings.command:
-        hint = "Name it in a terminal, for example: nobrakes config set preview.command 'npm run dev -- --port $PORT'"
-        raise UsageError("no server is named that a preview could start (preview.command)", hint)
+        hint = "Set it in a terminal, for example: nobrakes config set preview.command 'npm run dev -- --port $PORT'"
+        raise UsageError("the setting preview.command, which starts the project's server, is empty", hint)
     if not ports.git.has_workspace(bead):
-        hint = "A bead has a workspace from its first attempt until its merge. After that, try main itself."
-        raise NotAllowed(f"{bead} has no workspace to start the server in", hint)
+        hint = "A bead has a workspace from its first attempt until its merge. After the merge, try main itself."
+        raise NotAllowed(f"bead {bead} has no workspace, so there is nothing to preview", hint)
     private_folder(ports.paths.previews)
     with locked(ports.paths.request_lock, LOCK):
         if not is_alive(ports.paths, bead):
             going = [one.bead for one in all_of(ports.paths) if one.state != "ended"]
             if len(going) >= AT_ONCE:
-                hint = f"End one: nobrakes preview stop {going[0]}"
-                raise NotAllowed(f"{AT_ONCE} previews run already: {', '.join(going)}", hint)
+                hint = f"Stop one: nobrakes preview stop {going[0]}"
+                raise NotAllowed(f"{AT_ONCE} previews are already running: {', '.join(going)}", hint)
             _begin(ports, bead, actor)
             ports.store.record(Event(Kind.PREVIEW_STARTED, bead, actor=actor))
     last = time.monotonic() + seconds
@@ -63,7 +63,7 @@ def start(ports: Ports, bead: str, actor: str, seconds: float) -> Preview:
     assert found is not None
     if found.state == "ended":
         words = one_line(found.log.strip().rpartition("\n")[2])[:300]
-        raise ServerEnded(f"the server of {bead} ended: {words}", f"All of it: nobrakes preview show {bead}")
+        raise ServerEnded(f"the server of {bead} ended: {words}", f"The whole output: nobrakes preview show {bead}")
     return found
 
 

@@ -156,7 +156,7 @@ class Verdicts:
 
     def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
         if not self.validation.present(journal.change.brings).checks:
-            detail = "No check is configured, so nothing can be validated. Add [[checks]] to .nobrakes/config.toml."
+            detail = "No check is configured, so no work can be validated. Add [[checks]] to .nobrakes/config.toml."
             return Report(Fact.NO_CHECKS, ending=AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.change.head))
         if not self.queue.free(context.board):
             return Report(Fact.NOT_YET)
@@ -330,9 +330,9 @@ class Verdicts:
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
         onto = chain.main_of(self.ports)
-        why = f"{onto} itself fails the checks; the review starts again when it passes"
+        why = f"{onto} itself fails the checks; the review starts again when {onto} passes"
         if broken:
-            why = f"It fails on {onto} in the same way, so the work is not blamed. The review starts again. {broken}"
+            why = f"The checks fail on {onto} alike, so the work is not blamed. The review starts again. {broken}"
         return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head))
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
@@ -363,15 +363,15 @@ class Verdicts:
         # it was said already, or all is well
         is_told = journal.runs.proven == self.queue.proof(journal, journal.build.candidate)
         if failed and not is_told and last[0].data["step"] == Step.VALIDATE_MAIN.value:
-            why = "It was to be run once more" if journal.runs.confirming else "The checks were edited meanwhile"
-            why += ", and the daemon was stopped before that.\n"
+            why = "The checks had to run once more" if journal.runs.confirming else "Somebody edited the checks"
+            why += ", but the daemon was stopped before they could run again.\n"
             lines = [f"{row['name']}: {row['outcome']}: {row['reason']}" for row in failed]
             self._tell_unsure(attempt, journal, why + "\n".join(lines), rows)
 
     def _tell_unsure(self, attempt: Attempt, journal: Journal, why: str, rows: Sequence[Mapping[str, Any]]) -> None:
         new = NewEscalation(
             EscalationType.BROKEN_CHECKS,
-            f"the checks could not be run again after {attempt.bead} was merged",
+            f"the checks could not run again after {attempt.bead} was merged",
             why,
             {"commit": journal.build.candidate, "results": list(rows)},
         )
@@ -397,20 +397,20 @@ class Verdicts:
         if landed:
             self.evidence.taken_back(bead, build.base, build.candidate, "main_red", "nobrakes", build.contract)
             ports.git.pin(f"archive/{bead.id}/reverted-{build.candidate[:12]}", build.candidate)
-        what = "It was reverted." if landed else "nobrakes could NOT revert it: check main."
+        what = "nobrakes reverted the merge." if landed else "nobrakes could NOT revert the merge: check main."
         ports.store.close_attempt(
             attempt,
             Kind.REVIEW_REJECTED,
             Outcome.FAILED_REVIEW,
-            detail=f"main was red after the merge. {what}",
+            detail=f"main failed its checks after the merge. {what}",
             head=journal.change.head,
             counts=True,
             escalation=question(
                 ports.store,
-                f"main was red after {bead.id} was merged",
+                f"main failed its checks after {bead.id} was merged",
                 f"{what}\n{explain(results)}",
                 {"commit": build.candidate, "reverted": landed, "results": as_json(results)},
-                causes.passed_before("this very tree passed before it was merged", explain(results)),
+                causes.passed_before("exactly this tree passed before the merge", explain(results)),
             ),
         )
         if not landed:

@@ -77,8 +77,8 @@ def conversations_say(store: "Store", paths: Paths, number: int, text: str, acto
     _own(store, number)
     if store.session(number).kind in sessions_model.REVIEWERS:
         raise UsageError(
-            f"session {number} is a review, and you cannot talk with it",
-            "Talk with the session that made the plan, or decide what it found: `nobrakes escalations`.",
+            f"session {number} is a reviewer, and you cannot send it messages",
+            "Write to the session that made the plan, or decide about the findings: `nobrakes escalations`.",
         )
     said = store.say(number, text, actor)
     wake(paths)
@@ -105,8 +105,8 @@ def _own(store: "Store", number: int) -> None:
     found = store.session(number)
     if found.kind is sessions_model.SessionKind.ATTEMPT:
         raise UsageError(
-            f"session {number} is the memory of the agents on {found.owner.partition(':')[2]}, and goes with its bead",
-            "`nobrakes stop NAME` stops who is at work.",
+            f"session {number} belongs to the agents on {found.owner.partition(':')[2]}, and ends with that bead",
+            "`nobrakes stop NAME` stops an agent that is working.",
         )
 
 
@@ -207,8 +207,8 @@ def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor:
     root = os.path.realpath(wanted.repository or paths.root)
     if wanted.in_place:
         if wanted.plans:
-            why = "a session that only plans could still change files in your own checkout"
-            raise UsageError(why, "Leave --plan out, or --in-place: then it plans in a clone of its own.")
+            why = "--plan and --in-place cannot be combined: the agent could change files in your checkout"
+            raise UsageError(why, "Leave out one. Without --in-place, the session plans in its own clone.")
         _require_complete(root, wanted.in_place)
         persons.refuse(root)
         _free(store, paths, root)
@@ -227,8 +227,8 @@ def checkout(app: "App", where: str) -> str:
     """The checkout around the folder. NoSandbox if an agent could reach its git folder."""
     trouble = 'sandbox.mode is "none"' if app.config.sandbox.mode == "none" else app.sandbox_trouble()
     if trouble:
-        why = f"an agent works in place only in the sandbox (bubblewrap): {one_line(trouble)}"
-        raise NoSandbox(why, "Without --in-place a session works in a clone of its own.")
+        why = f"--in-place needs the sandbox (bubblewrap): {one_line(trouble)}"
+        raise NoSandbox(why, "Without --in-place a session works in its own clone.")
     folder = os.path.realpath(os.path.expanduser(where))
     while folder != os.path.dirname(folder) and not os.path.lexists(os.path.join(folder, ".git")):
         folder = os.path.dirname(folder)
@@ -238,8 +238,8 @@ def checkout(app: "App", where: str) -> str:
 def _require_complete(root: str, checkout: str) -> None:
     """UsageError unless the checkout is the repository's own, with its git folder."""
     if os.path.realpath(checkout) != root or not os.path.isdir(os.path.join(root, ".git")):
-        why = f"{checkout} is a linked worktree, a submodule or a bare repository, and no session works in place there"
-        raise UsageError(why, "Name the repository's own checkout, or leave --in-place out.")
+        why = f"--in-place does not work in {checkout}: it is a linked worktree, a submodule or a bare repository"
+        raise UsageError(why, "Name the repository's own checkout, or leave out --in-place.")
 
 
 def _free(store: "Store", paths: Paths, root: str) -> None:
@@ -259,7 +259,7 @@ def _free(store: "Store", paths: Paths, root: str) -> None:
 def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
     """The session's input, by git, outside any transaction. Raises UsageError, NoAgent, NoMain."""
     if not wanted.prompt.strip():
-        raise UsageError("the prompt is empty", "Say what is to be done.")
+        raise UsageError("the prompt is empty", "Say what the agent has to do.")
     name = wanted.agent or config.agents.doer[0]
     spec = (name, adapter(name).provider, wanted.model or config.agents.model_of(name, "doer"))
     with closing(_clones(paths, wanted.repository)) as clones:
@@ -316,7 +316,7 @@ def say(store: "Store", number: int, prompt: str, actor: str) -> sessions_model.
     """As `go_on`, inside a transaction; the caller wakes the daemon."""
     one = found(store, number)
     if not prompt.strip():
-        raise UsageError("the prompt is empty", "Say what is to be done next.")
+        raise UsageError("the prompt is empty", "Say what the agent has to do next.")
     if one.state is sessions_model.State.ENDED:
         raise NotAllowed(f"session {number} has ended", "Begin a new one: `nobrakes session start --works TEXT`.")
     asked = next((e for e in store.escalations() if e.session == number and _says_on(e)), None)
@@ -378,7 +378,7 @@ def diff(store: "Store", paths: Paths, number: int) -> DiffView:
     """The changes of the session's branch. Raises NoSuchSession, UsageError; NotAllowed without a commit."""
     done = summary(store, paths, number)
     if not done.commits:
-        raise NotAllowed(f"session {number} has committed nothing yet", "Look again when its turn has ended.")
+        raise NotAllowed(f"session {number} has committed nothing yet", "Try again when the session's turn has ended.")
     with closing(_clones(paths, done.repository)) as clones:
         start, head = str(done.session.data[sessions_model.START]), done.commits[-1][0]
         return view_of(clones.history, "", Found("branch", start, head))
@@ -427,16 +427,16 @@ def hand_in(here: Repository, number: int, actor: str) -> Landing:
         why = f"session {number} works on {done.repository}, where nobrakes is not set up"
         raise NotAllowed(why, f"Merge its branch there yourself: {done.branch or 'it has none yet'}.")
     if one.state is sessions_model.State.RUNNING:
-        raise NotAllowed(f"session {number} is at work", "Hand in when its turn has ended.")
+        raise NotAllowed(f"session {number} is working", "Hand it in when its turn has ended.")
     if not done.branch or not done.commits:
-        told = f"Ask it to commit: `nobrakes session say {number} TEXT`."
-        raise NotAllowed(f"there is nothing of session {number} to hand in: nothing is committed", told)
+        told = f"Ask the agent to commit: `nobrakes session say {number} TEXT`."
+        raise NotAllowed(f"session {number} has nothing to hand in: it has committed nothing", told)
     bead = _bead(store, one, actor)
     try:
         handed = taking.hand_in(here, bead.id, actor, done.branch)
     except NobrakesError:
         if bead.status not in CLOSED and not store.attempts(bead.id):
-            bead_commands.cancel(store, bead.id, "its work could not be handed in", actor)
+            bead_commands.cancel(store, bead.id, "nobrakes could not hand in its work", actor)
         raise
     return Landing(number, bead.id, handed.head, handed.branch or done.branch)
 
@@ -450,13 +450,13 @@ def _bead(store: "Store", one: sessions_model.Session, actor: str) -> Bead:
         made = bead_commands.add(
             store,
             one.title,
-            description=f"What session {one.id} made.",
+            description=f"The work of session {one.id}.",
             labels=(LABEL,),
             needs_tests=False,
             draft=False,
             actor=actor,
         )
-        reason = f"the work of session {one.id} is handed in by it"
+        reason = f"session {one.id} works on this bead, so no agent starts on it"
         store.record(Event(Kind.HELD, made.id, actor=actor, data={"reason": reason}))
         store.note_session(one.id, {sessions_model.BEAD: made.id})
     return store.bead(made.id)

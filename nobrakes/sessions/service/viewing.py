@@ -235,10 +235,10 @@ def find_session(store: "Store", paths: Paths, name_or_bead: str) -> AgentOutput
         past = [a for a in store.attempts(store.bead(name_or_bead).id) if a.role not in NO_AGENTS]
     except NoSuchBead:
         raise NoSuchBead(
-            f"no agent called '{name_or_bead[:64]}' works now, and no bead has this id", f"At work now: {names}."
+            f"no working agent and no bead is called '{name_or_bead[:64]}'", f"Agents at work now: {names}."
         ) from None
     if not past:
-        raise NotAllowed(f"no agent has worked on bead {name_or_bead} yet", f"At work now: {names}.")
+        raise NotAllowed(f"no agent has worked on bead {name_or_bead} yet", f"Agents at work now: {names}.")
     return attempt_output(paths, past[-1])
 
 
@@ -426,7 +426,7 @@ def attempt_page(store: "Store", paths: Paths, config: "Config", number: int, be
     """The lines before this number, None: the last ones."""
     attempt = store.attempt(number)
     if attempt.role is Role.REVIEWER:
-        raise UsageError(f"attempt {number} is a review", f"The page of bead {attempt.bead} shows its checks.")
+        raise UsageError(f"attempt {number} is only a review", f"The page of bead {attempt.bead} shows its checks.")
     lines = everything(attempt_output(paths, attempt), attempt.outcome is not None)
     end = len(lines) if before is None else max(0, min(before, len(lines)))
     begin = max(0, end - LAST * 5)

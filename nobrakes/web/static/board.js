@@ -94,7 +94,7 @@ document.addEventListener("drop", (event) => {
   event.preventDefault();
   const { priority = "" } = over.dataset;
   if (priority === dragged.dataset.priority) {
-    say(`Both have priority ${priority}: the one that more beads wait for comes first.`);
+    say(`Both beads have priority ${priority}. The one that more beads wait for comes first.`);
   } else {
     act("edit", { bead: dragged.dataset.bead ?? "", priority });
   }

@@ -108,7 +108,7 @@ function open(key, cell, text = "") {
 function comment(cell) {
   const key = keyOf(cell);
   if (isOutdated()) return say("Your comments are about an earlier commit: send or remove them first.");
-  if (!areas.has(key) && areas.size >= MOST) return say(`At most ${MOST} comments are sent at once.`);
+  if (!areas.has(key) && areas.size >= MOST) return say(`You can send at most ${MOST} comments together.`);
   stopAt(cell);
   return (areas.get(key) ?? open(key, cell)).focus();
 }

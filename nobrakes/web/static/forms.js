@@ -86,7 +86,7 @@ document.addEventListener("click", async (event) => {
   const words = /** @type {Element} */ (event.target).closest("[data-copy]")?.getAttribute("data-copy");
   if (!words) return;
   await navigator.clipboard?.writeText(words); // a page of another machine without https has none
-  say(navigator.clipboard ? `Copied: ${words}` : "This browser lets no page copy here: select the line.");
+  say(navigator.clipboard ? `Copied: ${words}` : "This browser does not let the page copy. Select the line yourself.");
 });
 
 // A file that is chosen becomes the text of a field of its form; without scripts it is pasted.

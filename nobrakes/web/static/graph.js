@@ -308,7 +308,7 @@ function choose(id, center = false) {
   if (!node) {
     chosen = "";
     around = new Set();
-    picked.replaceChildren(line("Choose a bead to see what it waits for and what it frees."));
+    picked.replaceChildren(line("Choose a bead to see which beads it waits for and which beads it unblocks."));
     return draw();
   }
   around = new Set([...reached(id, sources), ...reached(id, targets)]);

@@ -7,15 +7,15 @@ const meta = /** @type {HTMLElement} */ (document.querySelector('meta[name="nb"]
 const base = meta.dataset.repo ? `/r/${meta.dataset.repo}/` : "";
 const PAGES = { n: "", d: "desk", b: "board", g: "graph", l: "live", p: "plan", f: "features", m: "merges", r: "requests", x: "breaker", s: "sessions", e: "settings", t: "sprints" };
 const HELP = [
-  ["j k", "The next and the previous item"],
+  ["j k", "Go to the next or the previous item"],
   ["Enter", "Open the item"],
-  ["a", "Answer: decide the item, or go to the Desk"],
-  [".", "What can be done with the item"],
+  ["a", "Decide the item, or open the Desk"],
+  [".", "Show the actions for the item"],
   ["/", "Search"],
-  ["c", "A new bead"],
-  ["u", "Undo, while the line at the foot offers it"],
+  ["c", "Add a bead"],
+  ["u", "Undo, while the line at the bottom offers it"],
   ["Ctrl-K", "Find a page, a command or a bead"],
-  ["?", "This list"],
+  ["?", "Show this list"],
 ];
 const MOST = 12;
 const PREFIX_MS = 1500;

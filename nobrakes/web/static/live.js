@@ -57,7 +57,7 @@ function add(stream, line) {
 function skip(stream, count) {
   const item = document.createElement("li");
   item.className = "quiet";
-  item.textContent = `… lines that were missed here: ${count}; load the page again for them`;
+  item.textContent = `… lines missing here: ${count}. Reload the page to see them.`;
   stream.append(item);
 }
 

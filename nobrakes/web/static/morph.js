@@ -86,7 +86,7 @@ function remove(node) {
   for (const form of begun) {
     const line = /** @type {HTMLElement | null} */ (form.querySelector(".form-says"));
     if (!line || !line.hidden) continue;
-    line.textContent = "What this is about has changed meanwhile. What you typed is still here.";
+    line.textContent = "This item changed while you were typing. Your text is still here.";
     line.hidden = false;
   }
   if (!begun.length) /** @type {ChildNode} */ (node).remove();

@@ -53,7 +53,7 @@ export function sayLeft() {
 
 /** Why it was not done. @param {Answer} answer */
 export function told({ error, queued }) {
-  if (queued) return "Not sent yet: it goes out when the connection is back.";
+  if (queued) return "Not sent yet. The browser sends it when the connection is back.";
   return [error?.message, error?.hint].filter(Boolean).join(" — ");
 }
 

@@ -51,7 +51,7 @@ def test_a_feature_is_kept_as_it_was_said(store: Store) -> None:
 
 def test_one_feature_is_planned_at_a_time(store: Store) -> None:
     begun(store)
-    with pytest.raises(NotAllowed, match="one feature of a repository"):
+    with pytest.raises(NotAllowed, match="one feature at a time in a repository"):
         begun(store, "linux")
     store.move_feature("windows", Step.PAUSED, "me")
     assert store.begin_feature(Feature("linux", "Linux", "", actor="me")).has_turn

@@ -61,7 +61,7 @@ def test_documents_are_taken_from_every_bead_of_the_sprint_until_it_closes(store
     assert going is not None
     assert [one.kind for one in going.documents] == [Kind.DECISION, Kind.REVIEW]
     store.change_sprint(1, {"stage": Stage.CLOSING}, "nobrakes")
-    with pytest.raises(NotAllowed, match="over"):
+    with pytest.raises(NotAllowed, match="has ended"):
         store.hand_in_document(1, Kind.WISH, "More", "Ada")
     store.change_sprint(1, {"stage": Stage.DONE}, "nobrakes")
     done = store.sprints_going()
@@ -132,4 +132,4 @@ def test_a_run_whose_next_sprint_waits_for_another_feature_says_so(store: Store)
     assert view(store).waits_for == ""
     store.put([Bead("login", "Login", type=BeadType.EPIC)], [], "you")
     store.begin_feature(Feature("login", "Login", "Let people log in", actor="you"))
-    assert view(store).waits_for == "feature login is planned first"
+    assert view(store).waits_for == "feature login, which nobrakes plans first"

@@ -44,11 +44,11 @@ def test_every_editor_of_the_setting_has_a_link() -> None:
 
 def test_an_agents_folder_is_to_look_at_and_a_persons_is_handed_in(clone, repository, site) -> None:
     page = site.get("/r/shop/bead/nb-1").text
-    assert "change nothing" in page and 'data-copy="nobrakes take nb-1"' in page
+    assert "do not change it" in page and 'data-copy="nobrakes take nb-1"' in page
     mine = str(repository.parent / "mine")
     assert main.run(["take", "nb-1", "--to", mine]) == 0
     page = site.get("/r/shop/bead/nb-1").text
-    assert mine in page and clone not in page and "change nothing" not in page
+    assert mine in page and clone not in page and "do not change it" not in page
     assert 'data-copy="nobrakes hand-in nb-1"' in page
     assert main.run(["retry", "nb-1"]) == 0
     assert clone in site.get("/r/shop/bead/nb-1").text, "it is with agents again"

@@ -60,18 +60,18 @@ def test_a_sign_off_is_offered_once_its_points_are_answered_and_is_shown_once_it
     store.collect("f", ItemKind.TODO, "limit the tries", "nobrakes", file="src/a.py", line=2, blocks=True)
     shown = site.get("/r/shop/features/f").text
     assert "<b>open point</b>" in shown
-    assert "waits for your sign-off" in shown and "do/forge-answer" in shown and "do/forge-sign-off" not in shown
+    assert "is waiting for your sign-off" in shown and "do/forge-answer" in shown and "do/forge-sign-off" not in shown
     answered = site.post(
         "/r/shop/do/forge-answer", {"feature": "f", "number": "1", "text": "Three"}, accept="application/json"
     )
     assert "src/a.py:2 (TODO: limit the tries)" in answered.json()["said"]
     shown = site.get("/r/shop/features/f").text
     assert "<b>open point</b>" not in shown
-    assert "do/forge-sign-off" in shown and "I take the risk: 0 of 10 reviews" in shown and "0/10" in shown
+    assert "do/forge-sign-off" in shown and "I accept the risk: 0 of 10 reviews" in shown and "0/10" in shown
     assert "Another round" in shown and "about $0.50" in shown
     sign_off(store, ForgeSettings(), "f", "ada", take_risk=True)
     shown = site.get("/r/shop/features/f").text
-    assert "<b>ada</b> signed version 1 off" in shown and "do/forge-sign-off" not in shown
+    assert "<b>ada</b> signed off version 1" in shown and "do/forge-sign-off" not in shown
     assert "Another round" not in shown
 
 

@@ -91,7 +91,7 @@ def test_a_session_begins_goes_on_and_ends_there(site: Served, code: Path) -> No
     listed = site.get("/r/~/sessions").text
     assert "Pour the tea" in listed and "On beads" not in listed and 'href="/r/~/board"' not in listed
     page = site.get("/r/~/sessions/1").text
-    assert f"It works in a clone of <code>{tea}</code>" in page and "session-hand-in" not in page
+    assert f"The agent works in a clone of <code>{tea}</code>" in page and "session-hand-in" not in page
     assert "Your own sessions" in page and "do/pause" not in page
 
     assert site.post("/r/~/do/session-say", {"number": "1", "text": "Then drink it"}).status_code == 303

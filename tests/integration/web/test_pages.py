@@ -28,7 +28,7 @@ def test_the_first_page_lists_the_repositories_and_now_shows_one(site, repositor
     assert first.status_code == 200 and 'href="/r/shop/"' in first.text and "nothing for you" in first.text
     now = site.get("/r/shop/")
     assert now.status_code == 200
-    titles = [now.text.index(word) for word in ("Needs you", "Broken", "At work", "Just now")]
+    titles = [now.text.index(word) for word in ("Needs you", "Broken", "At work", "Latest events")]
     assert titles == sorted(titles)
     assert "&lt;img src=x onerror=alert(1)&gt;" in now.text and "<img" not in now.text
     assert "style=" not in now.text and not re.search(r"<script(?! type=\"module\" src=\"/static/)", now.text)
@@ -60,7 +60,7 @@ def test_an_old_link_asks_which_of_two_repositories_of_one_name(site, repository
     monkeypatch.chdir(other)
     assert main.run(["init", "--build", "true"]) == 0
     asked = site.get("/r/shop/bead/nb-1")
-    assert asked.status_code == 404 and "2 repositories of yours are called &#39;shop&#39;" in asked.text
+    assert asked.status_code == 404 and "2 of your repositories are called &#39;shop&#39;" in asked.text
     links = re.findall(r'href="(/r/shop~[0-9a-f]{6}/bead/nb-1)">([^<]+)<', asked.text)
     assert sorted(path for _, path in links) == sorted(map(str, (repository, other)))
     answers = {path: site.get(link).status_code for link, path in links}
@@ -134,7 +134,7 @@ def test_what_the_operations_refuse_is_a_page_with_the_same_words(site) -> None:
 
 
 def test_a_page_starts_no_daemon_where_the_command_line_starts_none(site, repository, monkeypatch) -> None:
-    monkeypatch.setattr("nobrakes.daemon.service.control.start", lambda *_: pytest.fail("a daemon was started"))
+    monkeypatch.setattr("nobrakes.daemon.service.control.start", lambda *_: pytest.fail("nobrakes started a daemon"))
     assert main.run(["pause"]) == 0
     for words in ("start", "restart"):
         assert main.run(["daemon", words]) == 62
@@ -227,7 +227,7 @@ def test_now_counts_what_waits_for_a_person_and_what_waits_for_a_daemon(site, re
     assert "waits for it" not in page, "a draft waits for a person, and not for a daemon"
     assert "Begin a feature" not in page
     assert main.run(["add", "Now", "--id", "now"]) == 0
-    assert "No daemon runs here, and 1 bead waits for it" in site.get("/r/shop/").text
+    assert "No daemon is running, and 1 bead is waiting for it" in site.get("/r/shop/").text
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def test_an_empty_repository_begins_on_its_first_page(empty) -> None:
     begins = page.partition('id="now-begins"')[2].partition("</section>")[0]
     for way in ("do/add", "plan#file", "features#begin", "set-up"):
         assert f'href="/r/shop/{way}"' in begins, way
-    assert 'action="/r/shop/do/daemon-start"' in begins and "no page edits a command" in begins
+    assert 'action="/r/shop/do/daemon-start"' in begins and "cannot change shell commands on a page" in begins
     assert "nobrakes init --agent NAME" in begins and "First plan" not in begins
     for name in ("board", "graph"):
         assert 'href="/r/shop/do/add?then=' in site.get(f"/r/shop/{name}").text

@@ -29,7 +29,7 @@ def panel(site, name: str) -> str:
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "nobrakes.localhost"])
 def test_a_page_whose_name_other_servers_share_has_no_link(site, running, name) -> None:
     found = panel(site, name)
-    assert LINK not in found and "<code>http://localhost:4321/</code>" in found and "Log in by the link" in found
+    assert LINK not in found and "<code>http://localhost:4321/</code>" in found and "Log in with the link" in found
 
 
 def test_a_page_of_a_name_of_its_own_links_to_another_host(site, running) -> None:

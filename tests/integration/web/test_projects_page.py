@@ -150,5 +150,5 @@ def test_sprints_are_of_projects_alone_and_unfinished_ones_go_on_from_the_list(s
     assert site.get("/r/shop/sprints").status_code == 409 and "/r/shop/sprints" not in site.get("/r/shop/").text
     assert site.post("/r/shop/do/project-run", {}, accept="application/json").status_code == 409
     done = site.post("/r/~/do/project-continue", {"then": "/projects"}, accept="application/json")
-    assert done.status_code == 200 and done.json()["said"] == "tea: nothing is unfinished", done.text
-    assert done.json()["data"] == [{"project": "tea", "daemon": None, "text": "nothing is unfinished"}]
+    assert done.status_code == 200 and done.json()["said"] == "tea: no unfinished work", done.text
+    assert done.json()["data"] == [{"project": "tea", "daemon": None, "text": "no unfinished work"}]

@@ -68,7 +68,7 @@ def test_it_listens_on_the_loopback_alone_and_its_codes_and_tokens_are_nowhere(
         other = re.search(r"#code=(\S+)", fresh)[1]
         assert other != served.code and f"http://{served.host}/login" in fresh
         again = subprocess.run([NOBRAKES, "web"], capture_output=True, text=True, check=True).stdout
-        assert "runs already" in again and served.host in again
+        assert "is already running" in again and served.host in again
         opened = seen.read_text()
         [in_page] = re.findall(r"#code=([A-Z0-9-]+)", opened)
         assert in_page not in opened.partition("\n")[0], "on the command line of a browser"
@@ -119,7 +119,7 @@ def test_others_in_the_network_reach_it_when_asked_for_by_its_address_alone_and_
     cert, key = certificate
     with process("--lan", "--host", "127.0.0.2") as served:
         assert listens("127.0.0.2", served.port) and not listens("127.0.0.3", served.port)
-        assert "everybody in your network can reach the login page at 127.0.0.2" in served.said
+        assert "everyone in your network can reach the login page at 127.0.0.2" in served.said
         assert "without TLS the network can read your session" in served.said and "Tailscale" in served.said
         assert ask(served, "GET", "/login", host=f"127.0.0.2:{served.port}").status_code == 200
         assert ask(served, "GET", "/r/shop/", host=f"127.0.0.2:{served.port}").status_code == 303
@@ -148,7 +148,7 @@ WRONG = [
     ([], {"NOBRAKES_HOST": "192.0.2.7"}, "--lan"),
     ([], {"NOBRAKES_PORT": "http"}, "NOBRAKES_PORT"),
     ([], {"NOBRAKES_PORT": "70000"}, "NOBRAKES_PORT"),
-    (["--tls-cert", "there"], {}, "needs its key"),
+    (["--tls-cert", "there"], {}, "must be given together"),
     (["--tls-cert", "no.pem", "--tls-key", "no.pem"], {}, "no.pem"),
     (["--token-file", "there"], {}, "already exists"),
     (["--code"], {}, "`nobrakes web` is not running"),

@@ -112,7 +112,7 @@ def test_the_address_filters_and_words_of_others_are_text(site, repository) -> N
     assert 'id="review.merge"' in page and 'id="review.push"' not in page
     page = site.get(f"/r/shop/settings?q={EVIL[:25]}").text
     plain(page)
-    assert "No setting has these words" in page
+    assert "No setting matches these words" in page
     assert main.run(["config", "set", "names", f'["{EVIL[:8]}"]']) == 0
     plain(site.get("/r/shop/settings?q=names").text)
 

@@ -57,7 +57,7 @@ def test_a_sound_repository_has_nothing_but_the_missing_sandbox(patient, monkeyp
 def test_a_code_host_that_nobody_can_name_is_told_with_the_remotes_address_as_it_is(patient):
     subprocess.run(["git", "remote", "add", "origin", "../remote.git"], cwd=patient[2].root, check=True)
     told = found(patient, replace(GOOD, review=ReviewSettings(land="pull_request", code_host="github")))["code host"]
-    assert told.level == "error" and "names no repository at a host: ../remote.git. Set review." in told.text
+    assert told.level == "error" and "names no repository at a code host: ../remote.git. Set review." in told.text
 
 
 def test_looking_changes_nothing(patient):

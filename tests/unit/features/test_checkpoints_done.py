@@ -80,7 +80,7 @@ def test_a_checkpoint_that_changes_nothing_goes_on_without_a_yes() -> None:
     checkpoint(world.store, "login", "ada")
     world.settle()
     assert world.feature.stage is Stage.REVIEW
-    with pytest.raises(NotAllowed, match="a checkpoint needs a feature that is being built"):
+    with pytest.raises(NotAllowed, match="a checkpoint needs a feature that agents build"):
         checkpoint(world.store, "login", "ada")
     world.ready()
     assert world.feature.stage is Stage.IMPLEMENTATION and not world.running()
@@ -107,7 +107,7 @@ def test_an_ended_session_is_begun_again_with_what_was_collected() -> None:
     checkpoint(world.store, "login", "ada")
     world.settle()
     assert world.feature.session not in (None, 1)
-    assert "a person asked for it" in world.store.messages(world.feature.session or 0)[0].text
+    assert "a person asked for this checkpoint" in world.store.messages(world.feature.session or 0)[0].text
 
 
 def test_a_merge_of_a_bead_in_an_epic_of_the_plan_is_looked_into_and_what_is_left_out_is_told() -> None:

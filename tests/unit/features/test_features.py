@@ -171,14 +171,14 @@ def test_cancel_stops_the_agents_of_its_beads_and_names_them(store: Store, paths
     board = store.board(CONFIG.board_limits())
     assert [at.name for at in board.attempts if board.is_stop_asked(at)] == ["Ada"]
     assert [e.bead for e in store.events() if e.kind is Kind.STOP_ASKED] == ["one"]
-    assert "Ada on bead one is being stopped" in told and "Bob" not in told
+    assert "Ada on bead one is stopping" in told and "Bob" not in told
     controls.cancel(store, paths, one.id, "me")
     assert len([e for e in store.events() if e.kind is Kind.STOP_ASKED]) == 1
 
 
 def test_cancel_says_that_nothing_ran(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
-    assert "no agent works on it" in commands.cancel(SimpleNamespace(store=store, paths=paths), "me", one.id)[1]
+    assert "no agent is working on it" in commands.cancel(SimpleNamespace(store=store, paths=paths), "me", one.id)[1]
 
 
 def test_a_change_is_told_to_the_shaper_with_its_step(store: Store, paths: Paths) -> None:

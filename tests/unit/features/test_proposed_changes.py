@@ -133,7 +133,7 @@ def test_what_is_closed_or_so_already_by_now_is_said_and_skipped(live):
     assert (made.changes, made.dropped) == ((), ("a:title", "c:title"))
     assert live.bead("a").title == "A" and names(strategy(live)) == ["c:needs:a"]
     report = apply_plan(live, plan({"id": "a", "title": "again"}), actor="me")
-    assert report.problems == ("a is cancelled: it was left as it is",) and live.bead("a").title == "A"
+    assert report.problems == ("a is already cancelled, so the plan did not change it",) and live.bead("a").title == "A"
 
 
 def test_each_can_be_refused_and_what_nobody_knows_is_an_error(live):
@@ -148,7 +148,7 @@ def test_each_can_be_refused_and_what_nobody_knows_is_an_error(live):
         lambda: approving.drop(live, ["a:nothing"], "me"),
         lambda: approve(live, Choice(frozenset({"zz"}))),
     ):
-        with pytest.raises(UsageError, match="nothing is proposed under the name"):
+        with pytest.raises(UsageError, match="no proposal has the name"):
             refused()
 
 
@@ -160,10 +160,10 @@ def test_cancelling_is_proposed_too_of_live_beads_and_of_drafts(live):
     assert (found.new, found.cancels) == ((), ("d",)) and any("b waits for a" in text for text in found.warnings)
     assert approve(live).changes == ("a:cancel", "d:cancel")
     assert {live.bead(name).status for name in "ad"} == {Status.CANCELLED}
-    with pytest.raises(PlanError, match="only commit-strategy"):
+    with pytest.raises(PlanError, match="commit-strategy makes them live"):
         approving.propose(live, plan({"id": "e", "title": "E", "status": "cancelled"}), "s")
     told = apply_plan(live, plan({"id": "c", "status": "done"}), actor="me")
-    assert "only a person finishes c" in told.problems[0] and live.bead("c").status is Status.NEEDS_TESTS
+    assert "a plan cannot mark c as done" in told.problems[0] and live.bead("c").status is Status.NEEDS_TESTS
 
 
 def test_circles_are_refused_when_proposed_and_again_at_the_yes(live):
@@ -175,7 +175,7 @@ def test_circles_are_refused_when_proposed_and_again_at_the_yes(live):
     bead_commands.depend(live, "c", "b", actor="me")
     assert strategy(live).deadlocks
     before = live.events()
-    with pytest.raises(Deadlock, match="nothing was approved, since a:needs:c failed") as refused:
+    with pytest.raises(Deadlock, match="nothing was approved, because a:needs:c failed") as refused:
         approve(live)
     assert "--without a:needs:c" in refused.value.hint and live.events() == before
 
@@ -226,7 +226,7 @@ def test_an_edit_since_is_in_the_way_of_undo_and_a_no_can_be_taken_back(live):
     approve(live)
     yes = live.position().seq
     bead_commands.edit(live, "a", {"title": "newer"}, "me")
-    with pytest.raises(NotAllowed, match="changed again later"):
+    with pytest.raises(NotAllowed, match="again later"):
         undo(live, None, "me", yes)
     assert live.bead("a").title == "newer"
 

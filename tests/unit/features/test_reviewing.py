@@ -79,16 +79,16 @@ def test_a_reviewer_is_done_with_its_turn_and_fails_in_six_ways() -> None:
 
     assert ends(Of.IDLE) == [EndReview("f", 1, "backend", DONE, "")]
     assert ends(Of.RUNNING, 299.0) == []
-    assert ends(Of.RUNNING, 300.0) == [EndReview("f", 1, "backend", FAILED, "it took longer than 5 minutes")]
+    assert ends(Of.RUNNING, 300.0) == [EndReview("f", 1, "backend", FAILED, "the reviewer took longer than 5 minutes")]
     assert ends(Of.READY, 1799.0) == []  # it waits for a place or a provider
     assert ends(Of.READY, 1800.0, "busy") == [
-        EndReview("f", 1, "backend", FAILED, "it was not started within 30 minutes: busy")
+        EndReview("f", 1, "backend", FAILED, "the reviewer did not start within 30 minutes: busy")
     ]
     assert ends(Of.STUCK, 0.0, "no login") == [EndReview("f", 1, "backend", FAILED, "no login")]
-    assert ends(Of.ASKING) == [EndReview("f", 1, "backend", FAILED, "it asked a person instead of reviewing")]
-    assert ends(Of.ENDED) == [EndReview("f", 1, "backend", FAILED, "its session was ended")]
+    assert ends(Of.ASKING) == [EndReview("f", 1, "backend", FAILED, "the reviewer asked a person instead of reviewing")]
+    assert ends(Of.ENDED) == [EndReview("f", 1, "backend", FAILED, "the reviewer's session was ended")]
     gone = standing(review(1, "backend", RUNNING, 7))
-    assert next_of(gone) == [EndReview("f", 1, "backend", FAILED, "its session was ended")]
+    assert next_of(gone) == [EndReview("f", 1, "backend", FAILED, "the reviewer's session was ended")]
 
 
 def test_the_reviewers_of_a_paused_feature_end_and_nothing_follows() -> None:
@@ -99,7 +99,9 @@ def test_the_reviewers_of_a_paused_feature_end_and_nothing_follows() -> None:
     assert isinstance(stopped, EndReview) and stopped.state is FAILED, "who was stopped has not found nothing"
     assert next_of(replace(paused, reviewers={7: session(7, Of.RUNNING)})) == []
     (unbegun,) = next_of(replace(paused, reviewers={7: session(7, Of.READY)}))
-    assert unbegun == EndReview("f", 1, "backend", FAILED, "it had not begun when its feature stopped (paused)")
+    assert unbegun == EndReview(
+        "f", 1, "backend", FAILED, "the reviewer had not begun when the feature stopped (paused)"
+    )
     opened = replace(one, feature=replace(one.feature, stage=Stage.PLANNING))
     (late,) = next_of(opened)
     assert isinstance(late, EndReview) and late.state is FAILED, "it looked at what is no plan any more"

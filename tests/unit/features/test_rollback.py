@@ -93,7 +93,7 @@ def test_a_feature_of_which_nothing_is_on_main_is_rolled_back_at_once(store: Sto
     assert store.session(session.id).state is At.ENDED and store.feature("login").state is State.ROLLED_BACK
     (told,) = [one for one in store.events(0, 100) if one.kind is Kind.FEATURE_MOVED]
     assert told.actor == "ada" and store.features() == []
-    with pytest.raises(NotAllowed, match="rolled back already"):
+    with pytest.raises(NotAllowed, match="already rolled back"):
         rollback.begin(store, git, paths, "login", "ada")
     with pytest.raises(NotAllowed):
         controls.resume(store, paths, "login", "ada")
@@ -121,7 +121,7 @@ def test_what_is_on_main_waits_for_a_bead_that_takes_it_back(
         lambda: rollback.begin(store, git, paths, "login", "ada"),
         lambda: controls.resume(store, paths, "login", "me"),
     ):
-        with pytest.raises(NotAllowed, match="is being rolled back by bead"):
+        with pytest.raises(NotAllowed, match="is rolling feature"):
             refused()
     taken = rollback.landed(store, "login")
     assert {one.bead for one in taken} == {"one", "two", "gone"} and {one.base for one in taken} == {"c0de"}
@@ -229,9 +229,9 @@ def test_while_it_is_rolled_back_neither_a_yes_to_its_plan_nor_an_answer_makes_i
     git.commits = ("c-one",)
     rollback.begin(store, git, paths, "login", "ada")
     for way in (controls.Way.FRESH, controls.Way.FROM_BASE):
-        with pytest.raises(NotAllowed, match="is being rolled back by bead"):
+        with pytest.raises(NotAllowed, match="is rolling feature"):
             controls.go_on(store, "login", way, "ada")
-    with pytest.raises(NotAllowed, match="is being rolled back by bead"):
+    with pytest.raises(NotAllowed, match="is rolling feature"):
         approving.feature_approval_approved(store, ["open"], (), "ada")
     assert store.feature("login").state is State.EXPIRED
 

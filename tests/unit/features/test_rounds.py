@@ -186,7 +186,7 @@ def test_an_option_is_an_answer_and_a_risk_needs_its_reason() -> None:
         "it is behind a login",
     )
     for empty in ("accept the risk", "accept the risk:  ", "ACCEPT THE RISK - "):
-        with pytest.raises(UsageError, match="only with a reason"):
+        with pytest.raises(UsageError, match="give a reason"):
             decision(finding(1, 1), empty)
 
 
@@ -231,7 +231,7 @@ def test_after_ten_rounds_nothing_has_to_be_said() -> None:
 def test_open_findings_need_a_reason_which_is_kept() -> None:
     reviews = [review(n) for n in range(1, 11)]
     open_ = seen(reviews, [finding(1, 10)])
-    with pytest.raises(NotAllowed, match="1 finding is not decided"):
+    with pytest.raises(NotAllowed, match="1 finding is undecided"):
         sign_off(open_, 4, "ada", 5.0, risk=False, reason="  ")
     kept = sign_off(open_, 4, "ada", 5.0, risk=False, reason=" it is \n a prototype ")
     assert (kept.open, kept.reason) == (1, "it is a prototype")

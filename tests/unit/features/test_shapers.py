@@ -164,7 +164,7 @@ def test_a_turn_with_neither_call_nor_marker_is_shown_raw_with_a_question(words:
     world = World()
     world.says(words)
     (asked,) = world.store.escalations()
-    assert asked.session == 1 and asked.detail == (words or "(it said nothing)")
+    assert asked.session == 1 and asked.detail == (words or "(the Shaper wrote nothing)")
     assert world.feature.state is State.ACTIVE and world.store.session(1).state is At.ASKING
     world.answers("Ask me about the store")
     assert "Ask me about the store" in world.told()[0]
@@ -187,7 +187,7 @@ def test_who_never_asks_and_is_never_ready_is_told_a_few_times_and_then_a_person
         shaping.propose(world.store, 1, f"beads: [{{id: again, title: Version {number}}}]", turn)
         world.ends(turn)
     (asked,) = world.store.escalations()
-    assert asked.session is None and "neither asks nor is ready" in asked.title and world.board().sessions == ()
+    assert asked.session is None and "makes no progress" in asked.title and world.board().sessions == ()
     world.answers(actions.IS_COMPLETE)
     assert (world.feature.stage, world.feature.plan) == (Stage.REVIEW, 1)
 
@@ -210,7 +210,7 @@ def test_who_is_refused_the_same_again_and_again_is_stopped_by_a_question() -> N
         assert world.board().sessions, "it is told, and tries again"
         world.says("[PLAN_READY]")
     (asked,) = world.store.escalations()
-    assert "neither asks nor is ready" in asked.title and world.board().sessions == (), "no turn begins meanwhile"
+    assert "makes no progress" in asked.title and world.board().sessions == (), "no turn begins meanwhile"
     world.answers(actions.GO_ON)
     world.says("[PLAN_READY]")
     assert world.store.escalations() == [] and world.board().sessions
@@ -290,7 +290,7 @@ def test_a_conversation_is_told_of_when_nearly_full_and_begins_afresh_when_full_
     assert turn.resumes
     world.store.spend_turn(turn.id, 0.0, 10, 0.96)
     world.ends(turn, QUESTION.replace("store", "cache"))
-    assert "begins afresh" in world.notices()[-1]
+    assert "begins a new one" in world.notices()[-1]
     world.answers("SQLite")
     turn = world.begins()
     assert not turn.resumes
@@ -308,7 +308,7 @@ def test_another_agent_goes_on_where_one_is_refused_and_is_told_what_the_first_c
     world.settle()
     after = world.store.session(1)
     assert (closed.agent, after.agent, after.provider, after.state) == ("claude", "codex", "openai", At.READY)
-    assert "codex plans it from now on" in world.notices()[-1]
+    assert "codex plans the feature from now on" in world.notices()[-1]
     turn = world.begins()
     assert not turn.resumes and len(world.store.turn_messages(turn.id)) == 1
     world.store.close_turn(turn.id, Fact.GAVE_UP, Outcome.MISSING_EXECUTABLE, "there is no codex")

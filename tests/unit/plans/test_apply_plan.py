@@ -69,7 +69,7 @@ def test_epics_nested_in_a_circle_are_one_though_one_is_closed(store, status, sm
     (found,) = apply_plan(store, circle, dry_run=True).deadlocks
     assert found.members == ("p", "q") and found.cut == Dependency("p", "q", DependencyType.PARENT_CHILD)
     before = graph(store)
-    with pytest.raises(PlanDeadlock, match="cut 'p is a child of q'"):
+    with pytest.raises(PlanDeadlock, match="remove 'p is a child of q'"):
         apply_plan(store, circle)
     assert graph(store) == before
     assert apply_plan(store, circle, cut=True).cut == (found.cut,) and store.bead("p").epic is None
@@ -91,7 +91,7 @@ def test_a_preview_refuses_what_is_refused_of_the_part_that_is_written_now(store
 def test_what_the_refusal_says_to_cut_can_be_cut_at_once(store, small, monkeypatch):
     monkeypatch.setattr(plans_service, "SMALL", small)
     apply_plan(store, plan(node("b"), node("a", "b", status="live")))
-    with pytest.raises(PlanDeadlock, match="cut 'b is a child of a'"):
+    with pytest.raises(PlanDeadlock, match="remove 'b is a child of a'"):
         apply_plan(store, plan(node("b", epic="a")))
     report = apply_plan(store, plan(node("b", title="B2", epic="a")), cut=True)
     assert report.cut == (Dependency("b", "a", DependencyType.PARENT_CHILD),) and not report.proposed
@@ -176,7 +176,7 @@ def test_every_problem_with_the_graph_is_told_and_nothing_is_written(store):
     text = str(raised.value)
     assert "plan: beads[0]: title: is missing" in text
     assert "plan: beads[1].needs: bead 'gone' is neither" in text
-    assert "plan: beads[1].needs: bead b names itself" in text
+    assert "plan: beads[1].needs: bead b refers to itself" in text
     assert "plan: beads[2].epic: bead 'nowhere' is neither" in text
     assert store.beads() == []
 
@@ -193,8 +193,8 @@ def test_deadlocks_are_all_named_and_nothing_is_written(store):
     error = raised.value
     assert error.code == 14
     assert {bead for circle in error.details for bead in circle["stuck"]} == {"e", "t", "u", "x", "y"}
-    assert "cut 'e depends on t'" in str(error)
-    assert "cut 'x depends on y'" in str(error) or "cut 'y depends on x'" in str(error)
+    assert "remove 'e depends on t'" in str(error)
+    assert "remove 'x depends on y'" in str(error) or "remove 'y depends on x'" in str(error)
     assert store.beads() == [] and store.events() == []
 
 

@@ -105,13 +105,13 @@ def test_items_are_beads_headings_are_epics_and_the_text_below_is_the_descriptio
     kinds = {node.fields["title"]: node.fields.get("type") for node in plan.nodes}
     assert kinds["Login"] is BeadType.EPIC and kinds["Alone"] is None and kinds["Third"] is None
     assert sorted(plan.problems) == [
-        "line 17: skipped, since it is ticked: it exists",
-        "line 18: 'Store tokens' is ticked: it is not waited for",
-        "line 19: skipped, since it is ticked: Store tokens",
+        "line 17: skipped, because it is ticked: it exists",
+        "line 18: 'Store tokens' is ticked, so no dependency on it is needed",
+        "line 19: skipped, because it is ticked: Store tokens",
         "line 36: skipped an item inside a block quote",
         "line 39: skipped an item inside a comment",
-        "not taken: line 38, a comment: <!--",
-        "not taken: lines 1 to 3, which say something about the file",
+        "not imported: line 38, a comment: <!--",
+        "not imported: lines 1 to 3, the file's front matter",
     ]
 
 
@@ -174,18 +174,22 @@ def test_what_is_waited_for(text, needs):
     [
         (" \n", "-", "standard input is empty"),
         ("- plain", "x.md", "no line like `- \\[ \\] Title`"),
-        ("- [ ] a\n\n```\n- [ ] b", "x.md", "x.md:3: the code block that begins here never ends"),
-        ("<!-- x\n- [ ] b", "x.md", "x.md:1: the comment that begins here never ends"),
-        ("- [ ] a (after: b)", "x.md", "x.md: line 1: 'b' is waited for, and nothing is called so"),
-        ("# One\n- [ ] a\n# Two\n- [ ] a\n# C\n- [ ] b\n  after: a", "x.md", "several: line 2, line 4"),
+        ("- [ ] a\n\n```\n- [ ] b", "x.md", "x.md:3: the code block that starts here is never closed"),
+        ("<!-- x\n- [ ] b", "x.md", "x.md:1: the comment that starts here is never closed"),
+        ("- [ ] a (after: b)", "x.md", "x.md: line 1: depends on 'b', but no task has this name"),
+        (
+            "# One\n- [ ] a\n# Two\n- [ ] a\n# C\n- [ ] b\n  after: a",
+            "x.md",
+            "several tasks are called 'a': line 2, line 4",
+        ),
         ('[{"number": 1}', "-", "standard input:1:15: not JSON"),
         (
             '[{"number": 1.5, "title": ""}, 3]',
             "x.json",
             r"issues\[0\].number: is not the number(.|\n)*issues\[1\]: is not an issue",
         ),
-        ('[{"number": 1, "title": "a", "labels": [{}], "body": 3}]', "-", r"body: is of another(.|\n)*labels\[0\]"),
-        ('[{"number": 1, "title": "a"}, {"number": 1, "title": "b"}]', "-", "issue #1 is there twice"),
+        ('[{"number": 1, "title": "a", "labels": [{}], "body": 3}]', "-", r"body: has another type(.|\n)*labels\[0\]"),
+        ('[{"number": 1, "title": "a"}, {"number": 1, "title": "b"}]', "-", "issue #1 appears twice"),
         ("3", "x.json", "not a plan"),
     ],
 )
@@ -215,9 +219,9 @@ def test_the_same_text_again_changes_its_beads(store):
 
 
 def test_a_circle_is_refused_and_named(store):
-    with pytest.raises(Deadlock, match="cut"):
+    with pytest.raises(Deadlock, match="remove"):
         approving.propose(store, read("- [ ] a (after: b)\n- [ ] b (after: a)"), "me")
-    with pytest.raises(Deadlock, match="cut"):
+    with pytest.raises(Deadlock, match="remove"):
         approving.propose(store, read("- [ ] a\n  - [ ] b (after: a)"), "me")
     assert store.beads() == []
 
@@ -257,10 +261,10 @@ def test_issues_are_beads_with_what_their_labels_milestones_and_bodies_say():
     assert (found["gh-2"][0]["type"], found["gh-2"][0]["priority"]) == (BeadType.DOCS, 2)
     assert found["gh-5"] == ({"title": "? x", "description": "blocked by #5, after: #1"}, ("gh-1",))
     assert len(found) == 5 and plan.problems == (
-        "issue #1, line 4: skipped, since it is ticked: repro",
-        "issue #1: waits for '#9', which is neither there nor in the graph: not taken over",
-        "not taken: issue #3, since it is closed: Old",
-        "issue #5: waits for itself: not taken over",
+        "issue #1, line 4: skipped, because it is ticked: repro",
+        "issue #1: its dependency on '#9' (neither in the file nor in the graph) is not imported",
+        "not imported: issue #3, because it is closed: Old",
+        "issue #5: its dependency on itself is not imported",
     )
     assert read(json.dumps(ISSUES[1]), "one.json").nodes[0].id.startswith("gh-milestone-")
     assert not read("[]", "-").nodes
@@ -321,7 +325,7 @@ def test_every_unticked_item_is_a_bead_a_criterion_or_told_of(lines):
     try:
         plan = read("\n".join(text))
     except PlanError as error:
-        assert "no task in it" in str(error) and not any(mark.endswith("[ ] ") for _, mark in lines)
+        assert "found no task" in str(error) and not any(mark.endswith("[ ] ") for _, mark in lines)
         return
     parts = [" ".join((node.fields["title"], *node.fields.get("acceptance", ()))) for node in plan.nodes]
     words = set(" ".join((*parts, *plan.problems)).split())
@@ -369,7 +373,7 @@ def test_phases_and_tasks_follow_each_other_as_their_format_says():
     assert waits["1"] == [] and waits["2"] == ["Phase 1: Setup"]
     assert waits["3"] == waits["4"] == ["Phase 2: Foundation"]
     assert waits["5"] == ["Phase 3: User Story 1", "Phase 4: User Story 2"]
-    assert plan.problems[1] == "not taken: lines 23 to 24, 'Dependencies' and the text below it"
+    assert plan.problems[1] == "not imported: lines 23 to 24, 'Dependencies' and the text below it"
 
 
 PRD = """\
@@ -402,8 +406,8 @@ def test_requirements_are_drafts_and_what_surrounds_them_is_the_epics_text():
     assert found["R2 Grace"] == ("Requirements", [], [], "1. old keys end")
     assert found["Product"][3] == "What it is.\n\n## Background\n\nIt was slow."
     assert list(plan.problems) == [
-        "not taken: line 1, the text before the first heading",
-        "not taken: lines 18 to 19, 'Notes' and the text below it",
+        "not imported: line 1, the text before the first heading",
+        "not imported: lines 18 to 19, 'Notes' and the text below it",
     ]
 
 
@@ -462,9 +466,9 @@ def test_a_plan_in_a_fence_is_taken_with_a_models_habits(path):
     assert (second.needs, third.needs, second.fields["acceptance"]) == ((first.id,), (second.id,), ("it answers",))
     assert [node.id for node in plan.nodes] == ["t-wivsgsm", "t-jm5z5yn", "t-iauti2y"]  # as in earlier versions
     assert plan.problems == (
-        "not taken: lines 1 to 2, which are outside of the plan",
-        "not taken: lines 12 to 13, which are outside of the plan",
-        "not taken: tasks[1], its fields owner",
+        "not imported: lines 1 to 2, outside the plan",
+        "not imported: lines 12 to 13, outside the plan",
+        "not imported: tasks[1], its fields owner",
     )
 
 
@@ -497,7 +501,7 @@ def test_tasks_follow_each_other_across_headings_of_a_phase_and_a_checklist_is_n
     found = tree(plan)
     assert found["T004 Build it"][1] == ["T002 [P] Test it", "T003 [P] Test more"]
     assert found["Phase N: Polish"][1] == ["Phase 2: User Story 1"] and "All read" not in found
-    assert plan.problems == ("not taken: lines 11 to 12, 'Review checklist' and the text below it",)
+    assert plan.problems == ("not imported: lines 11 to 12, 'Review checklist' and the text below it",)
 
 
 def test_a_numbered_task_waits_for_its_numbered_parts_but_not_for_optional_ones():
@@ -527,7 +531,7 @@ def test_a_bare_list_of_task_masters_tasks_is_taken_and_an_optional_part_is_not_
 def test_a_comment_behind_a_title_is_not_part_of_it_and_is_reported():
     plan = read("- [ ] A <!-- id: 7 --> <!-- x -->\n- [ ] B `<!-- y -->` (after: A)\n")
     assert tree(plan) == {"A": (None, [], [], ""), "B `<!-- y -->`": (None, ["A"], [], "")}
-    assert plan.problems == ("not taken: line 1, a comment: <!-- id: 7 --> <!-- x -->",)
+    assert plan.problems == ("not imported: line 1, a comment: <!-- id: 7 --> <!-- x -->",)
 
 
 def test_scenarios_are_criteria_and_a_refused_text_is_not_called_a_plan_file():
@@ -535,12 +539,12 @@ def test_scenarios_are_criteria_and_a_refused_text_is_not_called_a_plan_file():
     assert tree(read(story))["US-1 Browse"][2] == ["Given a, then b"]
     with pytest.raises(PlanError) as raised:
         read("- [ ] a (after: b)")
-    assert raised.value.hint == "Change these lines and take the file again."
+    assert raised.value.hint == "Change these lines, then import the file again."
 
 
 def test_fields_of_issues_that_mean_nothing_here_are_reported():
     issues = '[{"number": 1, "title": "a", "assignees": [{"login": "ann"}], "url": "u", "comments": []}]'
-    assert read(issues, "-").problems == ("not taken: the fields assignees, url of issues",)
+    assert read(issues, "-").problems == ("not imported: the fields assignees, url of issues",)
 
 
 NESTED = """\
@@ -593,15 +597,15 @@ def test_epics_in_a_plan_come_in_with_what_is_in_them(store):
     kinds = [node.fields["title"] for node in plan.nodes if node.fields.get("type") is BeadType.EPIC]
     assert kinds == ["Log in", "Form", "Pay"]
     assert list(plan.problems) == [
-        "not taken: 'project', which is not a task",
-        "not taken: 'goal', which is not a task",
-        "not taken: epics[1].tasks[3], which has no title",
-        "not taken: epics[1].tasks[0], its fields owner",
-        "epics[1].tasks[1]: the estimate '5 points' is not known: not taken over",
-        "epics[1].tasks[1]: the priority 'huge' is not known: not taken over",
-        "epics[1].tasks[1]: the type 'backend' is not known: not taken over",
-        "epics[1].tasks[1]: waits for 'nowhere', which is neither there nor in the graph: not taken over",
-        "not taken: epics[1].tasks[2], since it is completed: Old",
+        "not imported: 'project', which is not a task",
+        "not imported: 'goal', which is not a task",
+        "not imported: epics[1].tasks[3], which has no title",
+        "not imported: epics[1].tasks[0], its fields owner",
+        "epics[1].tasks[1]: the unknown estimate '5 points' is not imported",
+        "epics[1].tasks[1]: the unknown priority 'huge' is not imported",
+        "epics[1].tasks[1]: the unknown type 'backend' is not imported",
+        "epics[1].tasks[1]: its dependency on 'nowhere' (neither in the file nor in the graph) is not imported",
+        "not imported: epics[1].tasks[2], because it is completed: Old",
     ]
     first = approving.propose(store, plan, "me")
     again = approving.propose(store, read(NESTED, "-"), "me")
@@ -660,9 +664,9 @@ def test_a_table_of_tasks_is_a_plan_and_the_rest_is_listed(store):
     assert (old.fields["estimate"], old.fields["priority"], split.fields["priority"]) == (480, 3, 0)
     assert (old.needs, split.needs) == (None, (old.id,))
     assert list(plan.problems) == [
-        "not taken: lines 1 to 5, 13 to 15, outside of the tables",
-        "not taken: tasks[0], since it is done: Set up `__init__.py`",
-        "not taken: tasks[1], its fields Owner",
+        "not imported: lines 1 to 5, 13 to 15, outside of the tables",
+        "not imported: tasks[0], because it is done: Set up `__init__.py`",
+        "not imported: tasks[1], its fields Owner",
     ]
     assert len(approving.propose(store, plan, "me").new) == 2
     assert approving.propose(store, read(TABLE), "me").new == ()
@@ -716,7 +720,7 @@ def test_a_numbered_list_is_a_list_of_tasks(store):
         "Ship": ("Tasks", ["Move **/old"], [], ""),
         "Login": ("Plan", [], [], "It must:\n1. open"),
     }
-    assert plan.problems == ("not taken: lines 14 to 15, 'Open questions' and the text below it",)
+    assert plan.problems == ("not imported: lines 14 to 15, 'Open questions' and the text below it",)
     assert [node.fields["title"] for node in read("1. A\n2. B\n", "-").nodes] == ["A", "B"]
 
 
@@ -748,12 +752,12 @@ def test_titles_that_said_needs_in_an_earlier_version_stay_their_beads(store):
 def test_an_epic_is_called_as_it_was_first():
     plan = read("tasks: [{title: A, epic: Log in, done: false}, {title: B, epic: log in}, {title: C, done: true}]", "-")
     assert [node.fields["title"] for node in plan.nodes] == ["Log in", "A", "B"]
-    assert plan.problems == ("not taken: tasks[2], since it is done: C",)
+    assert plan.problems == ("not imported: tasks[2], because it is done: C",)
 
 
 def test_lines_that_are_not_taken_are_named_without_those_between_that_are():
     assert read("Hello.\n\n1. A\n   more\n\nBye.\nNow.\n", "-").problems == (
-        "not taken: lines 1, 6 to 7, the text before the first heading",
+        "not imported: lines 1, 6 to 7, the text before the first heading",
     )
 
 
@@ -761,7 +765,7 @@ def test_what_is_in_an_epic_without_a_title_is_taken():
     plan = read("epics:\n- summary: Lost\n  tasks: [{title: A, tags: 'good first issue, b'}]\n", "plan.yaml")
     assert tree(plan) == {"A": (None, [], [], "")}
     assert plan.nodes[0].fields["labels"] == ("good first issue", "b")
-    assert plan.problems == ("not taken: epics[0], which has no title",)
+    assert plan.problems == ("not imported: epics[0], which has no title",)
 
 
 def test_a_table_is_read_like_the_rest_of_its_text():
@@ -769,8 +773,8 @@ def test_a_table_is_read_like_the_rest_of_its_text():
     plan = read(f"<!--\n{head}| 1 | A-1 | Hidden |\n-->\n\n    {head}\nA\n=\n{head}| 1 | A-2 | Shown | more | most |\n")
     assert [(node.id, node.fields["title"]) for node in plan.nodes] == [("A-2", "Shown")]
     assert plan.problems == (
-        "not taken: lines 1 to 11, outside of the tables",
-        "not taken: tasks[0], its fields #, column 4, column 5",
+        "not imported: lines 1 to 11, outside of the tables",
+        "not imported: tasks[0], its fields #, column 4, column 5",
     )
 
 

@@ -100,9 +100,9 @@ def test_every_problem_is_told_at_once_with_its_place(tmp_path):
     found = problems(tmp_path, f"colour: red\nbeads:\n{beads}")
     text = "\n".join(found)
     for place in (
-        "colour: is not a key",
+        "colour: is not a known key",
         "beads[0].priority",
-        "beads[0].typo: is not a key",
+        "beads[0].typo: is not a known key",
         "beads[1].id",
         "beads[1].title",
     ):
@@ -113,8 +113,8 @@ def test_every_problem_is_told_at_once_with_its_place(tmp_path):
 def test_names_are_used_once(tmp_path):
     found = problems(tmp_path, "- {id: a, title: A}\n- {id: a, title: B}\n- {key: a, title: C}\n")
     assert found == [
-        "plan.yaml: beads[1]: 'a' is there already, at beads[0]",
-        "plan.yaml: beads[2]: 'a' is there already, at beads[0]",
+        "plan.yaml: beads[1]: 'a' is used twice, first at beads[0]",
+        "plan.yaml: beads[2]: 'a' is used twice, first at beads[0]",
     ]
 
 
@@ -129,13 +129,13 @@ BOMB = "a: &a [x, x]\n" + "".join(
         ("beads: [\n", "plan.yaml:2:1: not YAML"),
         (BOMB, "alias"),
         ("a: &x [*x]", "alias"),
-        ("beads: []\nbeads: []", "'beads' is there twice"),
-        ("- {id: a, id: b, title: A}", "'id' is there twice"),
+        ("beads: []\nbeads: []", "'beads' appears twice"),
+        ("- {id: a, id: b, title: A}", "'id' appears twice"),
         ("x: !!python/object/apply:os.system ['true']", "could not determine a constructor"),
         ("[" * 100_000, "nested too deeply"),
         ("- " * 100_000, "nested too deeply"),
         ("{a: " * 100_000, "nested too deeply"),
-        ("a: 2020-99-99", "cannot be read"),
+        ("a: 2020-99-99", "cannot read a value"),
         ("", "is empty"),
         ("just words", "not a plan"),
         (b"\xff\xfe\x00", "not UTF-8"),
@@ -147,7 +147,7 @@ def test_evil_and_broken_yaml_is_an_error(tmp_path, text, says):
 
 @pytest.mark.parametrize("text", ['{"beads": [], "beads": []}', '{"beads": [{"id": "a", "id": "b"}]}'])
 def test_double_keys_in_json(tmp_path, text):
-    assert "is there twice" in problems(tmp_path, text, "plan.json")[0]
+    assert "appears twice" in problems(tmp_path, text, "plan.json")[0]
 
 
 def test_deep_and_broken_json(tmp_path):
@@ -253,7 +253,7 @@ def test_json_read_in_parts_is_the_plan_of_its_whole_text(size, ascii, tmp_path,
     file.write_bytes(json.dumps(OURS[0], ensure_ascii=False).encode()[:-40] + b'\xff"}]}')
     assert "is not UTF-8" in outcome(read_plan, str(file))
     file.write_text(json.dumps({"beads": [{"id": "a", "title": "A"}] * 2}))
-    assert outcome(read_plan, str(file)) == "other.json: beads[1]: 'a' is there already, at beads[0]"
+    assert outcome(read_plan, str(file)) == "other.json: beads[1]: 'a' is used twice, first at beads[0]"
 
 
 def test_a_plan_keeps_little_of_each_bead():

@@ -46,14 +46,14 @@ def test_tasks_of_task_master():
     assert found["tm-2.2"][0]["epic"] == "tm-2" and found["tm-2.2"][1] == ("tm-2.1",)
     assert found["tm-3"][1:] == (("tm-2.2",), "deferred")
     assert list(plan.problems) == [
-        "not taken: 'metadata', which is not a task",
-        "not taken: task 1, since it is done: Set up `src/__init__.py`",
-        "not taken: task 2, its fields complexity",
-        "task 2: waits for 4, which is cancelled: not waited for",
-        "task 2: waits for '9', which is neither there nor in the graph: not taken over",
-        "task 2.2: it is 'in-progress' there, and waits for approval here",
-        "not taken: task 2.3, since it is done: Third",
-        "not taken: task 4, since it is cancelled: Gone",
+        "not imported: 'metadata', which is not a task",
+        "not imported: task 1, because it is done: Set up `src/__init__.py`",
+        "not imported: task 2, its fields complexity",
+        "task 2: its dependency on 4, which is cancelled, is not imported",
+        "task 2: its dependency on '9' (neither in the file nor in the graph) is not imported",
+        "task 2.2: the task is 'in-progress' there, and needs approval here",
+        "not imported: task 2.3, because it is done: Third",
+        "not imported: task 4, because it is cancelled: Gone",
     ]
 
 
@@ -62,7 +62,7 @@ def test_tags_of_task_master_are_kept_apart():
     plan = plan_in(json.dumps(value), "-")
     (node,) = plan.nodes
     assert node.id.startswith("tm-") and node.id.endswith("-4") and node.fields["title"] == "A"
-    with pytest.raises(PlanError, match="other tag: task 4 is there twice"):
+    with pytest.raises(PlanError, match="other tag: task 4 appears twice"):
         plan_in(json.dumps({"other tag": {"tasks": [{"id": 4, "title": "A"}] * 2}}), "-")
 
 
@@ -102,8 +102,8 @@ def test_a_task_of_backlog_is_a_bead_with_its_criteria():
     assert (id_, fields["title"], fields["priority"], needs) == ("BACK-1", "Open `__init__.py`", 1, None)
     assert fields["acceptance"] == ("#1 it opens",) and "What it does." in fields["description"]
     assert list(plan.problems) == [
-        "back-1.md, line 21: skipped, since it is ticked: #2 it closes",
-        "not taken: back-1.md, its fields assignee",
+        "back-1.md, line 21: skipped, because it is ticked: #2 it closes",
+        "not imported: back-1.md, its fields assignee",
     ]
 
 
@@ -120,16 +120,16 @@ def test_a_folder_of_backlog_is_a_plan_in_its_order(tmp_path):
     assert list(found) == ["task-2", "task-2.1", "task-1"]
     assert found["task-1"][1] == ("task-2",) and found["task-2.1"][0]["epic"] == "task-2"
     assert found["task-2"][0]["type"].value == "epic"
-    assert "not taken: notes.md, which is not a task of Backlog.md" in plan.problems
-    assert "not taken: c.md, since it is done: Over" in plan.problems
-    assert "a.md: waits for 'task-9', which is neither there nor in the graph: not taken over" in plan.problems
+    assert "not imported: notes.md, which is not a task of Backlog.md" in plan.problems
+    assert "not imported: c.md, because it is done: Over" in plan.problems
+    assert "a.md: its dependency on 'task-9' (neither in the file nor in the graph) is not imported" in plan.problems
 
 
 def test_records_of_beads_are_taken_with_from_too():
     plan = plan_in('{"id":"a","title":"A","assignee":"ann"}\n{"id":"b","title":"B","status":"tombstone"}\n', "i.jsonl")
     assert [node.id for node in plan.nodes] == ["a"]
     assert list(plan.problems) == [
-        "not taken: line 1: a: it is assigned to ann",
+        "not imported: line 1: a: it is assigned to ann",
         "1 tombstone (deleted beads) left out: line 2",
     ]
 
@@ -140,7 +140,7 @@ def test_a_folder_is_looked_into_for_the_one_file_of_tasks(tmp_path):
     (tmp_path / ".kiro" / "specs" / "a" / "tasks.md").write_text("- [ ] 1. One\n")
     assert [node.fields["title"] for node in read_plan(str(tmp_path)).nodes] == ["1. One"]
     (tmp_path / ".kiro" / "specs" / "b" / "tasks.md").write_text("- [ ] 1. Two\n")
-    with pytest.raises(PlanError, match=r"several files of tasks: \.kiro/specs/a/tasks\.md, \.kiro/specs/b/tasks\.md"):
+    with pytest.raises(PlanError, match=r"several task files: \.kiro/specs/a/tasks\.md, \.kiro/specs/b/tasks\.md"):
         read_plan(str(tmp_path))
     assert [node.fields["title"] for node in read_plan(str(tmp_path / ".kiro" / "specs" / "b")).nodes] == ["1. Two"]
 
@@ -160,9 +160,9 @@ def test_a_part_that_waits_for_its_own_epic_does_not_stop_both(tmp_path):
     (folder / "b.md").write_text(task("task-2", "Part", needs="[TASK-1]", more="parent_task_id: task-1\ntype: odd\n"))
     plan = read_plan(str(tmp_path / "backlog"))
     assert [(node.needs, node.fields.get("epic")) for node in plan.nodes] == [(None, None), (None, "task-1")]
-    assert "b.md: waits for its own epic, TASK-1: not taken over" in plan.problems
-    assert "b.md: the type 'odd' is not known: not taken over" in plan.problems
-    assert "a.md: it is 'in progress' there, and waits for approval here" in plan.problems
+    assert "b.md: its dependency on its own epic, TASK-1, is not imported" in plan.problems
+    assert "b.md: the unknown type 'odd' is not imported" in plan.problems
+    assert "a.md: the task is 'in progress' there, and needs approval here" in plan.problems
 
 
 def test_finished_tasks_and_drafts_of_backlog_are_known_and_reported(tmp_path):
@@ -177,9 +177,9 @@ def test_finished_tasks_and_drafts_of_backlog_are_known_and_reported(tmp_path):
     plan = read_plan(str(tmp_path))
     assert [(node.id, node.needs) for node in plan.nodes] == [("BACK-1", None)]
     assert plan.problems == (
-        "back-1.md: waits for BACK-3, which is draft: not waited for",
-        "not taken: completed/back-2.md, since it is done: T2",
-        "not taken: drafts/back-3.md, since it is draft: T3",
+        "back-1.md: its dependency on BACK-3, which is draft, is not imported",
+        "not imported: completed/back-2.md, because it is done: T2",
+        "not imported: drafts/back-3.md, because it is draft: T3",
     )
 
 
@@ -188,7 +188,7 @@ def test_all_tasks_without_an_id_of_their_own_are_named_together():
     tasks = [{"id": 1, "title": "A", "subtasks": parts}, "D", {"id": 1, "title": "E"}]
     with pytest.raises(PlanError) as caught:
         plan_in(json.dumps({"tasks": tasks}), "tasks.json")
-    for place in ("tasks[0].subtasks[0].subtasks[0] has no id", "tasks[1] has no id", "task 1 is there twice"):
+    for place in ("tasks[0].subtasks[0].subtasks[0] has no id", "tasks[1] has no id", "task 1 appears twice"):
         assert place in str(caught.value)
 
 
@@ -197,6 +197,6 @@ def test_a_task_that_names_itself_as_its_epic_is_taken_without_one():
     first, form, other = plan.nodes
     assert (first.fields.get("epic"), form.fields["epic"], other.fields) == (None, first.id, {"title": "B"})
     assert plan.problems == (
-        "tasks[0]: its parent log in is not taken over",
-        "tasks[2]: its parent b is not taken over",
+        "tasks[0]: its parent log in is not imported",
+        "tasks[2]: its parent b is not imported",
     )

@@ -112,11 +112,11 @@ def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(
         store.begin_session(SessionKind.RELAY, person_owner("Ada"), "Another", ("script", "script", ""), "Else", "Ada")
     site, tea = coding.look("phone")
     assert (site.run, site.state, site.trouble) == ("site/1", "ready", "")
-    assert (tea.run, tea.state) == ("tea/1", coding.LOST) and "another one now" in tea.trouble
+    assert (tea.run, tea.state) == ("tea/1", coding.LOST) and "now a different session" in tea.trouble
     database.write_text("no database")
     assert coding.look("phone")[1].state == coding.LOST
     workspace.folder.rename(workspace.folder.parent / "pot")
-    assert "is not there" in coding.look("phone")[1].trouble
+    assert "is missing" in coding.look("phone")[1].trouble
 
 
 def test_a_chat_answers_its_own_agents_and_nobody_elses(workspace: Workspace) -> None:
@@ -158,7 +158,7 @@ def test_a_session_by_http_is_of_one_client_and_its_own_word_suggests_the_projec
     assert projects_folder.chat("pocket: Tea") is not None
     with pytest.raises(UsageError):
         choose((ask,), ask.name, {"session": " "})
-    with pytest.raises(UsageError, match="not the name of a client"):
+    with pytest.raises(UsageError, match="cannot be the name of a client"):
         coding.add("pocket: a")
     with pytest.raises(UsageError, match="by HTTP"):
         projects_folder.require_word("pocket: Tea")
@@ -212,7 +212,7 @@ def test_no_agent_works_in_the_folders_of_git_and_nobrakes(workspace: Workspace)
 
 def test_a_folder_that_is_no_path_is_an_error_in_words(workspace: Workspace) -> None:
     for directory in ("src\0", "\0", "a\nb", "\x1b[31m", "\udcff"):
-        with pytest.raises(UsageError, match="workingDirectory has a character"):
+        with pytest.raises(UsageError, match="workingDirectory contains a character"):
             workspace.begin(directory=directory)
 
 

@@ -129,9 +129,9 @@ def test_documents_that_do_not_pass_are_made_again_and_then_a_person_is_told() -
     back = at(Stage.CLOSING, closing=Work(Status.NEEDS_DOER, is_back=True, tries=1))
     assert next_step(back) == Place(1, Stage.CLOSING)
     often = next_step(at(Stage.CLOSING, closing=Work(Status.NEEDS_DOER, is_back=True, tries=TRIES)))
-    assert isinstance(often, Stop) and "do not pass" in often.why
+    assert isinstance(often, Stop) and "failed the review" in often.why
     given_up = next_step(at(Stage.OPENING, opening=Work(Status.CANCELLED)))
-    assert isinstance(given_up, Stop) and "given up" in given_up.why
+    assert isinstance(given_up, Stop) and "documents was cancelled" in given_up.why
     for stage in (Stage.PLANNING, Stage.EXECUTING):
         cancelled = next_step(at(stage, work=Work(Status.CANCELLED)))
         assert isinstance(cancelled, Stop) and "sprint-1" in cancelled.why and "cancelled" in cancelled.why
@@ -166,8 +166,8 @@ def test_what_agents_claim_ends_no_project_and_keeps_no_sprint_from_beginning() 
     claimed = replace(BETWEEN, done=1, last=1, open=3, claimed=3)
     assert next_step(claimed) == Begin(2), "a claim does not stop the next sprint"
     over = next_step(replace(claimed, done=3, last=3))
-    text = "3 sprints are done; 3 of 3 success criteria are open; agents claim 3 of them"
-    assert over == Stop(1, RunState.CLAIMED, f"{text}: tick what holds in CLAUDE.md, and commit it")
+    text = "3 sprints are done; 3 of 3 success criteria are open; agents claim that 3 are met"
+    assert over == Stop(1, RunState.CLAIMED, f"{text}: tick the true ones in CLAUDE.md and commit it")
     waits = replace(claimed, run=replace(RUN, state=RunState.CLAIMED), done=3, last=3)
     assert next_step(waits) is None, "it waits for a person"
     assert next_step(replace(waits, open=0, claimed=0)) == Stop(

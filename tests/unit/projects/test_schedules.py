@@ -46,7 +46,7 @@ def test_a_due_time_begins_once_or_is_told() -> None:
 def test_of_many_that_were_missed_the_last_alone_may_begin() -> None:
     back = at("2026-01-09T02:00")
     assert comes(NIGHTLY, BERLIN, back, False, "") == Due(
-        1, at("2026-01-09T01:30"), DueEnd.STARTED, "7 due times before it were missed, too"
+        1, at("2026-01-09T01:30"), DueEnd.STARTED, "7 earlier starts were missed, too"
     )
     years = comes(NIGHTLY, BERLIN, at("2036-01-09T12:00"), False, "")
     assert years is not None and years.came is DueEnd.MISSED

@@ -152,7 +152,7 @@ def test_no_more_than_thirty_calls_go_out_in_a_minute() -> None:
     host, asked = gh(http(200, {}))
     for _ in range(CALLS_A_MINUTE):
         host.get("a")
-    with pytest.raises(HostUnavailable, match="30 times in a minute") as paced:
+    with pytest.raises(HostUnavailable, match="30 times in this minute") as paced:
         host.get("a")
     assert len(asked.calls) == CALLS_A_MINUTE and paced.value.paced
 

@@ -40,8 +40,8 @@ def test_a_review_comment_is_told_once_with_its_place_and_cleaned() -> None:
 
 
 def test_what_it_waits_for_is_said() -> None:
-    assert model.waits_for(Seen(told()), PULL) == "pull request #7 (https://host/7) waits for people to merge it"
-    assert "waits for its checks: running" in model.waits_for(Seen(told(), (RUNS,)), PULL)
+    assert model.waits_for(Seen(told()), PULL) == "pull request #7 (https://host/7) is waiting for people to merge it"
+    assert "is waiting for its checks: running" in model.waits_for(Seen(told(), (RUNS,)), PULL)
     assert "commits that nobrakes did not push" in model.waits_for(Seen(told(head="b" * 40)), PULL)
     assert model.waits_for(Seen(told(), trouble="no"), PULL) == "no"
 
@@ -62,8 +62,8 @@ def test_the_text_is_the_same_for_the_same_records_and_mentions_nobody() -> None
     assert [one for one in body.splitlines() if one.startswith("<!-- nobrakes")] == [line]
     assert (
         "@ann" not in body
-        and "- [ ] Try it (to be tried by a person)" in body
-        and "1 before, 2 with it" in body
+        and "- [ ] Try it (for a person to try)" in body
+        and "1 before, 2 after" in body
         and "## Checklist" in body
     )
     assert "- [x] Tests pass (checked)" in body and "- [ ] it says so (for a person to read)" in body

@@ -121,7 +121,7 @@ def test_the_run_of_the_batchs_tip_stands_for_what_came_with_it(world: World) ->
 
 def test_what_nobody_knows_is_not_made_up(world: World) -> None:
     assert world.how() == ["recorded", "unknown", "unknown"]
-    assert world.wrong().count("no run is recorded for it") == 2
+    assert world.wrong().count("no run is recorded") == 2
 
 
 def test_each_of_the_three_may_be_another_run(world: World) -> None:
@@ -146,7 +146,7 @@ def test_a_run_that_failed_is_told_as_it_was_without_secrets(world: World) -> No
     world.step("validate_main", world.tips[0], "9-check3", "fail")
     run = world.merged()["runs"]["9-check3"]
     assert (run["outcome"], run["checks"][0]["excerpt"]) == ("fail", "this is [secret]")
-    assert "main after the merge: it did not pass (test: fail)" in world.wrong()
+    assert "main after the merge: the run did not pass (test: fail)" in world.wrong()
 
 
 def test_main_is_judged_by_the_checks_of_that_moment_when_they_were_edited_meanwhile(world: World) -> None:

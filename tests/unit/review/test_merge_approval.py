@@ -13,7 +13,7 @@ def board(approve: str, **facts: object) -> Board:
 
 def test_a_label_asks_for_the_bead_and_all_below_an_epic() -> None:
     labelled = {"one": "one", "two": "epic"}
-    assert needed(board("labelled", labelled=labelled), "one") == "it has the label merge-review"
+    assert needed(board("labelled", labelled=labelled), "one") == "the bead has the label merge-review"
     assert needed(board("labelled", labelled=labelled), "two") == "its epic epic has the label merge-review"
     assert needed(board("labelled", labelled=labelled), "three") == ""
     assert needed(board("never", labelled=labelled), "one") == ""

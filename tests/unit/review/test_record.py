@@ -55,9 +55,9 @@ def test_what_stands_in_a_commit_is_read_back() -> None:
         ({"message": message(RECORD).replace('"task"', '"fix" ')}, "not match its record"),
         ({"message": message(RECORD).replace("Merged: a", "Merged: b")}, "not match its record"),
         ({"message": message(RECORD).replace("nb-1 was", "nb-2 was")}, "not match its record"),
-        ({"message": "hello\n"}, "no record that can be read"),
-        ({"message": "hello\n\n" + "[" * 100_000 + "\n\nBead: x\n"}, "no record that can be read"),
-        ({"message": message({**RECORD, "version": 2})}, "another version"),
+        ({"message": "hello\n"}, "no readable record"),
+        ({"message": "hello\n\n" + "[" * 100_000 + "\n\nBead: x\n"}, "no readable record"),
+        ({"message": message({**RECORD, "version": 2})}, "unknown version"),
         ({"people": (f"{US} 1 +0000", f"{US} 1 +0000")}, "date and people"),
         ({"people": (f"You <you@example.invalid> {date(RECORD)}",) * 2}, "date and people"),
     ],
@@ -67,7 +67,7 @@ def test_what_was_changed_is_told(fields, words) -> None:
 
 
 def test_a_record_that_says_nan_cannot_be_read() -> None:
-    assert "no record" in entry(message=message(RECORD).replace("1700000000.5", "NaN")).problem()
+    assert "no readable record" in entry(message=message(RECORD).replace("1700000000.5", "NaN")).problem()
 
 
 def test_an_excerpt_is_the_last_whole_lines() -> None:

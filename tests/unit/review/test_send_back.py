@@ -72,12 +72,12 @@ def test_the_text_names_the_commit_the_lines_and_what_they_are(store):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("src/b.py:1=x", "'src/b.py' is not in the difference"),
+        ("src/b.py:1=x", "'src/b.py' is not a changed file"),
         ("src/a.py:9=x", "src/a.py has no line 9 at aaaaaaa"),
         ("new.py:-4=x", "old.py has no line 4 at bbbbbbb"),
         ("src/a.py:3=x", "src/a.py has no line 3 at aaaaaaa"),
         ("new.py:-2=x", "old.py has no line 2 at bbbbbbb"),
-        (f"src/a.py:1={'x' * MAX_TEXT}", f"at most {MAX_TEXT} reach an agent"),
+        (f"src/a.py:1={'x' * MAX_TEXT}", f"the limit is {MAX_TEXT}"),
     ],
 )
 def test_a_line_outside_of_the_difference_is_refused_and_so_is_too_much(given, said):
@@ -119,7 +119,7 @@ def test_what_ended_a_review_is_not_undone_by_halves(store):
     before = store.position().seq
     send_back(store, "x", TEXT, "ada")
     assert undo.undoable(store, after=before) == ()
-    with pytest.raises(NotAllowed, match="its review is over"):
+    with pytest.raises(NotAllowed, match="the bead's review has ended"):
         undo.undo(store, None, "ada")
     assert store.bead("x").notes == f"{TEXT}\n\nOld"
 
@@ -167,10 +167,10 @@ def test_several_questions_and_one_without_words_are_decided_first(store):
     store.escalate(
         NewEscalation(EscalationType.QUESTION, "a?", form=as_values(made("radio", ["A", "B"], []))), "x", None, "B"
     )
-    with pytest.raises(NotAllowed, match="stopped by 1 question"):
+    with pytest.raises(NotAllowed, match="waiting for 1 decision"):
         send_back(store, "x", TEXT, "ada")
     store.escalate(NewEscalation(EscalationType.REPEATED_FAILURE, "b"), "x", None, "B")
-    with pytest.raises(NotAllowed, match="stopped by 2 questions"):
+    with pytest.raises(NotAllowed, match="waiting for 2 decisions"):
         send_back(store, "x", TEXT, "ada")
 
 

@@ -153,7 +153,7 @@ def test_beads_from_before_evidence_was_kept_owe_none() -> None:
 def test_a_commit_that_poses_as_a_merge_is_found(world: World) -> None:
     smuggled = world.on_main(("Bead", "two"))
     (wrong,) = world.verify().wrong
-    assert "no evidence of it" in wrong.text and wrong.commit == smuggled.commit and wrong.bead == "two"
+    assert "no record of it exists" in wrong.text and wrong.commit == smuggled.commit and wrong.bead == "two"
     assert world.verify().commits[0].word is Word.MISSING
 
 
@@ -161,13 +161,13 @@ def test_a_record_that_was_removed_is_found_twice(world: World) -> None:
     del world.entries[1]
     world.link()
     words = world.words()
-    assert "there is no evidence of it" in words and "evidence was rewritten or removed" in words
+    assert "no record of it exists" in words and "records were rewritten or removed" in words
 
 
 def test_a_chain_that_was_removed_is_missed_since_main_speaks_of_it(world: World) -> None:
     world.entries = []
     words = world.words()
-    assert words.count("there is no evidence of it") == 3 and words.count("evidence was rewritten or removed") == 2
+    assert words.count("no record of it exists") == 3 and words.count("records were rewritten or removed") == 2
 
 
 def test_a_chain_that_was_written_again_is_not_the_one_that_main_names(world: World) -> None:
@@ -177,18 +177,18 @@ def test_a_chain_that_was_written_again_is_not_the_one_that_main_names(world: Wo
     world.keep(other, at=len(world.entries))
     assert first.message != world.entries[-1].message
     (wrong, another) = world.verify().wrong
-    assert "evidence was rewritten or removed" in wrong.text and "evidence was rewritten" in another.text
+    assert "records were rewritten or removed" in wrong.text and "records were rewritten" in another.text
 
 
 def test_a_chain_that_breaks_off_is_told(world: World) -> None:
     end = world.entries.pop()
-    assert f"continues to {end.commit[:12]}, which is not here" in world.words()
+    assert f"the record {end.commit[:12]} is missing" in world.words()
 
 
 def test_a_chain_that_is_not_one_line_is_told(world: World) -> None:
     first = world.entries[0]
     world.entries[0] = Entry(first.commit, (*first.parents, "x"), first.message, first.people)
-    assert "not one line" in world.words()
+    assert "chain of records branches" in world.words()
 
 
 def test_two_records_of_one_commit_are_told(world: World) -> None:
@@ -218,23 +218,23 @@ def edit(*path: Any, value: Any) -> Any:
 
 
 PLACES = [
-    (edit("base", "tree", value="t9"), "base: the tree of c2 is t2, and the record says t9"),
-    (edit("base", "commit", value="c1"), "does not build on c1, as the record says"),
+    (edit("base", "tree", value="t9"), "base: the tree of c2 is t2, but the record says t9"),
+    (edit("base", "commit", value="c1"), "builds on c1, but it does not"),
     (edit("candidate", value={"commit": "c2", "tree": "t2"}), "differs from the validated candidate"),
-    (edit("merged", value={"commit": "c9", "tree": "t3"}), "is not on main"),
-    (edit("commits", value=[{"commit": "c2", "tree": "t2"}]), "do not end with the merge"),
+    (edit("merged", value={"commit": "c9", "tree": "t3"}), "is on main, but it is not"),
+    (edit("commits", value=[{"commit": "c2", "tree": "t2"}]), "the record names is not the merge"),
     (edit("commits", value=[{"commit": "c8", "tree": "t8"}]), "c8 is not in this repository"),
-    (edit("bead", "id", value="four"), "its evidence is of another bead, four"),
-    (edit("steps", 2, "tree", value="t9"), "the validation of the candidate is of another tree, t9"),
-    (edit("steps", 0, "how", value="unknown"), "the branch: no run is recorded for it"),
-    (edit("steps", 4, "run", value="q"), "main after the merge: no run is recorded for it"),
-    (edit("steps", 4, value=None), "its steps are validate, rebase, validate, merge, not"),
-    (edit("runs", "r", "tree", value="t9"), "the run that it names is of the tree t9, and not of t3"),
-    (edit("runs", "r", "contract", value="other"), "not of the checks that it names"),
-    (edit("contracts", value={}), "not of the checks that it names"),
-    (edit("runs", "r", "outcome", value="fail"), "it did not pass (fail)"),
-    (edit("runs", "r", "checks", 0, "outcome", value="not-run"), "it did not pass (test: not-run)"),
-    (edit("runs", "r", "checks", value=[]), "it did not pass"),
+    (edit("bead", "id", value="four"), "the record of this commit names another bead, four"),
+    (edit("steps", 2, "tree", value="t9"), "the validation of the candidate belongs to another tree, t9"),
+    (edit("steps", 0, "how", value="unknown"), "the branch: no run is recorded"),
+    (edit("steps", 4, "run", value="q"), "main after the merge: no run is recorded"),
+    (edit("steps", 4, value=None), "the recorded steps are validate, rebase, validate, merge, not"),
+    (edit("runs", "r", "tree", value="t9"), "the recorded run checked the tree t9, not t3"),
+    (edit("runs", "r", "contract", value="other"), "other checks than the record says"),
+    (edit("contracts", value={}), "other checks than the record says"),
+    (edit("runs", "r", "outcome", value="fail"), "the run did not pass (fail)"),
+    (edit("runs", "r", "checks", 0, "outcome", value="not-run"), "the run did not pass (test: not-run)"),
+    (edit("runs", "r", "checks", value=[]), "the run did not pass"),
     (edit("runs", value=None), "the record is incomplete"),
     (edit("base", value="c2"), "the record is incomplete"),
     (edit("runs", "r", value=7), "the record is incomplete"),
@@ -260,7 +260,7 @@ def failed_afterwards(record: dict[str, Any]) -> None:
 
 
 def test_a_merge_that_failed_afterwards_is_right_when_it_was_taken_back(world: World) -> None:
-    assert "main after the merge: it did not pass (test: fail)" in tampered(world, failed_afterwards)
+    assert "main after the merge: the run did not pass (test: fail)" in tampered(world, failed_afterwards)
     world.revert("three", world.line[0])
     report = world.verify()
     assert report.wrong == () and [seen.word for seen in report.commits][:2] == [Word.REVERT, Word.TAKEN_BACK]
@@ -269,7 +269,7 @@ def test_a_merge_that_failed_afterwards_is_right_when_it_was_taken_back(world: W
 def test_what_failed_before_the_merge_is_not_made_right_by_a_revert(world: World) -> None:
     tampered(world, edit("runs", "r", "outcome", value="fail"))
     world.revert("three", world.line[0])
-    assert "the candidate: it did not pass" in world.words() and "after the merge" not in world.words()
+    assert "the candidate: the run did not pass" in world.words() and "after the merge" not in world.words()
 
 
 def test_a_branch_may_fail_where_main_failed_too(world: World) -> None:
@@ -285,7 +285,7 @@ def test_a_branch_may_fail_where_main_failed_too(world: World) -> None:
     record["runs"]["fork"]["outcome"] = "pass"
     world.entries.pop(0)
     world.keep(record)
-    assert "the branch: it did not pass (test: fail)" in world.words()
+    assert "the branch: the run did not pass (test: fail)" in world.words()
 
 
 def test_a_run_of_the_batchs_tip_stands_for_those_before_it() -> None:
@@ -316,7 +316,7 @@ def test_commits_of_a_rebased_merge_have_a_record_together() -> None:
     record["commits"][0]["proof"] = {**record["steps"][2], "of": "commit", "tree": "t1", "how": "unknown"}
     world.entries.pop()
     world.keep(record)
-    assert "a commit: no run is recorded for it" in world.words()
+    assert "a commit: no run is recorded" in world.words()
 
 
 def test_only_what_was_asked_about_is_compared(world: World) -> None:
@@ -335,7 +335,7 @@ def test_a_record_that_came_after_that_of_a_later_merge_is_a_note_and_no_fault(w
     assert report.wrong == ()
     (note,) = report.notes
     assert (note.commit, note.bead, note.evidence) == (first.commit, "four", world.entries[0].commit)
-    assert f"after that of {second.commit[:12]}" in note.text
+    assert f"after the record of {second.commit[:12]}" in note.text
 
 
 def test_the_first_record_may_be_of_a_later_merge() -> None:
@@ -344,7 +344,7 @@ def test_the_first_record_may_be_of_a_later_merge() -> None:
     first = world.on_main(("Bead", "one"), ("Evidence", NONE))
     second = world.on_main(("Bead", "two"), ("Evidence", NONE))
     world.keep(world.record("two", first, second))
-    assert "no evidence of it" in world.words(), "one whose record is still missing is found"
+    assert "no record of it exists" in world.words(), "one whose record is still missing is found"
     world.keep(world.record("one", base, first))
     report = world.verify()
     assert report.wrong == () and [note.bead for note in report.notes] == ["one"]
@@ -371,7 +371,7 @@ def test_a_record_that_was_added_later_says_what_is_unknown(world: World) -> Non
     assert "added later: the database was lost" in note.text and "the validation of the candidate" in note.text
     world.entries.pop(0)
     world.keep(record)
-    assert "no run is recorded for it" in world.words(), "a record of its own time may not say so"
+    assert "no run is recorded" in world.words(), "a record of its own time may not say so"
 
 
 def test_a_record_that_was_added_later_hides_no_failure(world: World) -> None:
@@ -380,16 +380,19 @@ def test_a_record_that_was_added_later_hides_no_failure(world: World) -> None:
     record = world.record("four", base, made)
     record["runs"]["r"]["outcome"] = record["runs"]["r"]["checks"][0]["outcome"] = "fail"
     world.keep({**record, "added_later": "the database was lost"})
-    assert "it did not pass" in world.words()
+    assert "the run did not pass" in world.words()
 
 
 @pytest.mark.parametrize(
     ("approval", "wrong"),
     [
         ({"by": "You", "words": "approve: good", "content": "c0..c1"}, ""),
-        ({"by": "You", "words": "approve", "content": "c0..c2"}, "its merge is not what You approved"),
-        ({"why": "it has the label merge-review"}, "needed a person's approval (it has the label merge-review)"),
-        ({"by": "You", "words": "retry", "content": "c0..c1", "why": "w"}, "and none is recorded"),
+        ({"by": "You", "words": "approve", "content": "c0..c2"}, "the merge differs from what You approved"),
+        (
+            {"why": "the bead has the label merge-review"},
+            "needed a person's approval (the bead has the label merge-review)",
+        ),
+        ({"by": "You", "words": "retry", "content": "c0..c1", "why": "w"}, "but none is recorded"),
     ],
 )
 def test_a_merge_that_a_person_had_to_approve_has_their_yes(approval: dict[str, str], wrong: str) -> None:

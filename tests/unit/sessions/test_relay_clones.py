@@ -29,7 +29,7 @@ def test_a_clone_that_no_session_knows_is_told_once_and_stays_and_its_number_is_
     relays = Relays(ports)
     for _ in range(3):
         relays.settle()
-    assert len(told) == 2 and "another one now" in told[0] and "no session 7" in told[1]
+    assert len(told) == 2 and "now a different session" in told[0] and "no session 7" in told[1]
     assert sorted(os.listdir(tmp_path / "relays")) == ["1", "7", "7~index", "²"]
     asked: list[str] = []
     store.sessions = lambda going=True: asked.append("sessions") or []  # type: ignore[method-assign,func-returns-value]

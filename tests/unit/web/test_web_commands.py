@@ -49,10 +49,10 @@ def test_fields_are_read_by_their_type_and_refused_by_name() -> None:
         "reason": "a\nb",
     }
     for given, said in (
-        ([], "bead: nothing was given"),
-        ([("bead", " ")], "bead: nothing was given"),
+        ([], "bead: enter a value"),
+        ([("bead", " ")], "bead: enter a value"),
         ([("bead", "nb-1"), ("bead", "nb-2")], "bead is given twice"),
-        ([("bead", "nb-1"), ("paths", "/etc")], "there is no field 'paths'"),
+        ([("bead", "nb-1"), ("paths", "/etc")], "unknown field 'paths'"),
         ([("bead", "nb-1"), ("reason", "x" * 4001)], "reason: at most 4000 characters"),
     ):
         with pytest.raises(UsageError, match=said):

@@ -62,7 +62,7 @@ def test_what_the_page_did_not_show_and_what_means_two_things_is_refused(app):
         with pytest.raises(UsageError, match="--drop does not go with"):
             said(app, ("drop", "a"), (field, "b"))
     for field in ("only", "drop"):
-        with pytest.raises(UsageError, match="nothing is proposed under the name"):
+        with pytest.raises(UsageError, match="no proposal has the name"):
             said(app, (field, "b:gone"))
     assert app.store.bead("a").title == "A" and app.store.bead("b").title == "B"
 
