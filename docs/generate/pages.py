@@ -129,19 +129,18 @@ _OUTCOMES_INTRO = """# Outcomes and escalations
 
 How an attempt can end, and what follows.
 
-- **counts**: after `max_failures` of these the bead goes to you as `repeated_failure`, with all that was tried. What
-  does not count is not the bead's fault.
-- **next attempt**: "after a wait" is {first:.0f} s later, then {second:.0f} s, doubling up to {last:.0f} minutes. After
-  {faults} in a row you are asked: `broken_environment`. "After the cooldown": the provider refuses, whichever bead it
-  is. Nothing is started there before the reset time that it named; where it named none, the cooldown lasts as long as
-  the column **cooldown** says, then twice as long each time, and one agent tries first.
-  "When the agent starts again": the same end on a second bead closes the agent in that way, with one question for all;
-  a bead that meets it alone waits, and goes to you at the second time. `nobrakes providers` shows the cooldowns and
-  ends one.
-- **session**: whether the next attempt may go on with the agent's session, or starts a fresh one.
-- **reported**: to whom it is reported. "When you decided": nothing is started on the bead before.
-- **afresh**: the branch is archived, and the next attempt starts without it. Else it is kept, unless the agent chose
-  to discard it (which archives it)."""
+- **counts**: whether the ending counts as a failure of the bead. After `max_failures` of them nobrakes asks you
+  (`repeated_failure`) and shows all attempts. Other endings are not the bead's fault.
+- **next attempt**: "After a while" is {first:.0f} s, then {second:.0f} s, doubling up to {last:.0f} minutes. After
+  {faults} such endings in a row nobrakes asks you (`broken_environment`). "After the cooldown": the provider refuses
+  every bead. No agent uses it before the reset time that it named. If it named none, the cooldown lasts as long as the
+  column **cooldown** says, and each time twice as long; then one agent tries first. "When the agent starts again":
+  if the same ending meets a second bead, nobrakes stops starting the agent and asks you once for all beads. If it meets
+  only one bead, the bead waits, and nobrakes asks you the second time. `nobrakes providers` shows and ends cooldowns.
+- **session**: whether the next attempt continues the agent's session, or starts a new one.
+- **reported**: who gets a report. "After your decision": nothing starts on the bead before you decide.
+- **afresh**: nobrakes archives the branch, and the next attempt starts without it. Otherwise the branch is kept, unless
+  the agent chose to discard it; then it is archived too."""
 
 
 def outcomes_page() -> str:

@@ -50,11 +50,11 @@ def pattern_mistake(pattern: str) -> str | None:
     if plain.count("\1") != 1 or plain.count("\0") > 1:
         return "it must contain {id} once, and {type} at most once"
     if "{" in plain or "}" in plain:
-        return "only {type} and {id} may stand in braces"
+        return "only {type} and {id} are allowed in braces"
     if "\0\1" in plain or "\1\0" in plain:
-        return "{type} and {id} need something between them, such as '/' or '-'"
+        return "it needs a separator between {type} and {id}, such as '/' or '-'"
     if not plain.strip("\1/"):
-        return "it needs text besides {id}, so that the names are not mistaken for other branches"
+        return "it needs text besides {id}, so that other branches do not match it"
     if len(pattern) > MAX_PATTERN or not is_branch_name(plain.replace("\0", "refactor").replace("\1", "a")):
         return "git does not allow such a branch name"
     return None

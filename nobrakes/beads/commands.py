@@ -63,9 +63,9 @@ def add(
     title: Title,
     *,
     needs: Annotated[tuple[str, ...], Field("A bead to wait for.", ("--needs", "-n"), most=TEXT)] = (),
-    id: Annotated[str, Field("Its id (default: a new one).", ("--id",))] = "",
-    draft: Annotated[bool, Field("Wait for `nobrakes approve`.", ("--draft",))] = False,
-    scaffolding: Annotated[bool, Field("It sets the project up, and needs no tests.", ("--scaffolding",))] = False,
+    id: Annotated[str, Field("The bead's id (default: nobrakes chooses one).", ("--id",))] = "",
+    draft: Annotated[bool, Field("A draft: it waits for `nobrakes approve`.", ("--draft",))] = False,
+    scaffolding: Annotated[bool, Field("The bead sets the project up: no tests.", ("--scaffolding",))] = False,
     **fields: Any,
 ) -> tuple[Bead, str]:
     """Add a bead. Agents may start on it immediately, unless you add --draft."""
@@ -90,20 +90,20 @@ def edit(
 ) -> tuple[Bead, str]:
     """Change a bead. Options that you leave out change nothing; a new list replaces the old one."""
     if not (found := _content({"title": title, **fields})):
-        raise UsageError("nothing to change was given", "`nobrakes edit --help` lists what can be changed.")
+        raise UsageError("no change was given", "`nobrakes edit --help` lists what can be changed.")
     known(app.store, bead)
     before = app.store.bead(bead)
     changed = bead_commands.edit(app.store, bead, found, actor=by, paths=app.paths)
     others = ", ".join(name for name in sorted(found) if getattr(changed, name) != getattr(before, name))
-    return changed, f"{changed.id}  {one_line(changed.title)}: {f'{others} changed' if others else 'as it was'}"
+    return changed, f"{changed.id}  {one_line(changed.title)}: {f'{others} changed' if others else 'unchanged'}"
 
 
-Kind = Annotated[str, Field("How BEAD depends on NEEDS.", ("--type", "-t"), one_of=tuple(DependencyType))]
-Needs = Annotated[str, Field("The bead that it waits for.", metavar="NEEDS")]
+Kind = Annotated[str, Field("The kind of dependency.", ("--type", "-t"), one_of=tuple(DependencyType))]
+Needs = Annotated[str, Field("The bead that has to be done first.", metavar="NEEDS")]
 
 
 def depend(app: "App", by: str, bead: Id, needs: Needs, type: Kind = "blocks") -> tuple[Dependency, str]:
-    """Make BEAD wait for NEEDS. nobrakes refuses a circle and names its beads."""
+    """Make BEAD wait until NEEDS is done. nobrakes refuses dependencies that form a circle, and names their beads."""
     made = _dependency(app, bead, needs, type)
     bead_commands.depend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
     return made, f"{bead} waits for {needs}" if made.type is DependencyType.BLOCKS else f"{bead} {type} {needs}"
@@ -113,7 +113,7 @@ def undepend(app: "App", by: str, bead: Id, needs: Needs, type: Kind = "blocks")
     """Remove the dependency of BEAD on NEEDS."""
     made = _dependency(app, bead, needs, type)
     there = bead_commands.undepend(app.store, bead, needs, made.type, actor=by, paths=app.paths)
-    text = f"{bead} no longer waits for {needs}" if there else f"{bead} did not wait for {needs}"
+    text = f"{bead} no longer waits for {needs}" if there else f"nothing changed: {bead} did not wait for {needs}"
     return {"bead": bead, "needs": needs, "type": made.type, "removed": there}, text
 
 
@@ -128,7 +128,7 @@ def _dependency(app: "App", bead: str, needs: str, kind: str) -> Dependency:
 
 
 def hold(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
-    """Stop agents from starting on a bead, until `nobrakes release`. A running agent continues."""
+    """Keep agents from starting on a bead until `nobrakes release`. A running agent continues."""
     return _decided(app, bead, "is held", bead_commands.hold, actor=by, reason=reason)
 
 
@@ -138,17 +138,17 @@ def release(app: "App", by: str, bead: Id) -> tuple[Bead, str]:
 
 
 def cancel(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
-    """Give a bead up. Its work is archived; `nobrakes undo` restores the bead."""
+    """Cancel a bead: no agent works on it again. Its work is archived; `nobrakes undo` restores the bead."""
     return _decided(app, bead, "is cancelled", bead_commands.cancel, actor=by, reason=reason)
 
 
 def done(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
-    """Mark a bead as done by hand. Beads that waited for it can start."""
+    """Mark a bead as done by hand, without a merge. Beads that waited for it can start."""
     return _decided(app, bead, "is done", bead_commands.done, actor=by, reason=reason)
 
 
 def reopen(app: "App", by: str, bead: Id, reason: Reason = "") -> tuple[Bead, str]:
-    """Open a done or cancelled bead again."""
+    """Reopen a done or cancelled bead."""
     return _decided(app, bead, "is open again", bead_commands.reopen, actor=by, reason=reason)
 
 
@@ -177,31 +177,31 @@ def defer(
     app: "App",
     by: str,
     bead: Id,
-    until: Annotated[str, Field("90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
+    until: Annotated[str, Field("90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; or `now` to end the wait.")],
 ) -> tuple[Bead, str]:
-    """Start no agent on a bead before a given time."""
+    """Keep agents from starting on a bead before a given time."""
     known(app.store, bead)
     when = None if until == "now" else moment(until, app.store.now())
     found = bead_commands.defer(app.store, bead, when, actor=by, paths=app.paths)
-    return found, f"{bead} is deferred until {spoken(when)}" if when else f"{bead} may be worked on now"
+    return found, f"{bead} is deferred until {spoken(when)}" if when else f"{bead} can start now"
 
 
 def retry(
     app: "App",
     by: str,
     bead: Id,
-    note: Annotated[str, Field("What is different now; the next attempt reads it.", ("--note", "-m"), most=NOTE)] = "",
-    all: Annotated[bool, Field("Resolve escalations of every type that stop it.", ("--all",))] = False,
+    note: Annotated[str, Field("What has changed; the next agent reads it.", ("--note", "-m"), most=NOTE)] = "",
+    all: Annotated[bool, Field("Resolve all escalations that stop the bead, of every type.", ("--all",))] = False,
 ) -> tuple[Retried, str]:
-    """Let agents try a bead again, with no failures counted. It resolves the escalations that stop the bead with
-    --retry, releases a hold, and forgets failures and open breakers. For a done or cancelled bead use `reopen`."""
+    """Let agents try a bead again. This resolves the escalations that stop the bead, releases a hold, and sets its
+    failure count and breakers to zero. For a done or cancelled bead use `reopen`."""
     from .service import taking
 
     known(app.store, bead)
     found = taking.retry(app.store, bead, by, note, all, app.paths)
     did = [f"escalation {number} is resolved" for number in found.resolved]
-    did += [f"released (it was held: {one_line(found.released)})"] if found.released is not None else []
-    did += [f"{count(found.failures, 'failure')} forgotten"] if found.failures else []
+    did += [f"the hold is released ({one_line(found.released)})"] if found.released is not None else []
+    did += [f"{count(found.failures, 'failure')} no longer counted"] if found.failures else []
     did += [f"{count(found.breakers, 'breaker')} reset"] if found.breakers else []
     return found, "; ".join([f"{bead} is {found.bead.status.value} again", *did])
 
@@ -219,16 +219,16 @@ def send_back(
     bead: Id,
     note: Annotated[str, Field("What to change.", ("--note", "-m"), most=NOTE, reads_stdin=True)] = "",
     comment: Comments = (),
-    at: Annotated[str, Field("The commit that you read (default: the last one).", ("--at",))] = "",
-    outdated: Annotated[bool, Field("Send it although the work has changed since.", ("--outdated",))] = False,
+    at: Annotated[str, Field("The commit that you have read (default: the last one).", ("--at",))] = "",
+    outdated: Annotated[bool, Field("Send back work that changed since.", ("--outdated",))] = False,
 ) -> tuple["SentBack", str]:
-    """Send work back to agents, with comments on its lines. The next prompt contains them, and nothing counts as a
-    failure. A review ends, also one at an open pull request. A merged bead is opened again; its merge stays."""
+    """Send work back to agents, with comments on its lines. The next prompt contains them. No failure is counted. This
+    ends a review, also at an open pull request. A merged bead is reopened; its merge stays on main."""
     from ..review.service import send_back as service
 
     known(app.store, bead)
     if not comment and not note.strip():
-        raise UsageError("nothing to change was given", f"Give --note, or --comment {COMMENT}.")
+        raise UsageError("no change was given", f"Give --note, or --comment {COMMENT}.")
     text, commit = note.strip(), ""
     if comment:
         view = service.seen(app.store, app.git, bead, at, outdated)

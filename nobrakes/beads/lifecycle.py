@@ -158,8 +158,8 @@ def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
     """The bead's move by `kind`. NotAllowed without such a row, or for an impossible `facts.to`."""
     if (target := TABLE[bead.status].get(kind)) is None:
         raise NotAllowed(
-            f"bead {bead.id} is {bead.status.value}: '{kind.value}' cannot happen to it",
-            f"`nobrakes show {bead.id}` tells where it is.",
+            f"bead {bead.id} is {bead.status.value}, so '{kind.value}' is not possible",
+            f"`nobrakes show {bead.id}` shows its state.",
         )
     if target == STAYS:
         return Move(bead.status, bead.return_to)
@@ -250,7 +250,7 @@ def changed(before: Bead, after: Bead, was_tried: bool) -> Status:
     if (before.type is BeadType.EPIC) != (after.type is BeadType.EPIC):
         if before.status not in (Status.OPEN, *WAITING_FOR_AGENT):
             raise NotAllowed(
-                f"bead {before.id} is {before.status.value}: it cannot become or stop being an epic now",
+                f"bead {before.id} is {before.status.value}: its type cannot change to or from epic now",
                 "Wait until no agent works on it, or add a new bead.",
             )
         return first_status(after)

@@ -81,12 +81,12 @@ class Retry(StrEnum):
     """When the next attempt may start."""
 
     AT_ONCE = "at once"
-    BACKOFF = "after a wait"  # longer each time it repeats
+    BACKOFF = "after a while"  # longer each time it repeats
     GATE = "after the cooldown"
     STARTS = "when the agent starts again"
-    WORKSPACE = "when workspaces can be made again"
+    WORKSPACE = "when workspaces can be created again"
     MODEL = "when the provider has the model again"
-    PERSON = "when you decided"
+    PERSON = "after your decision"
 
 
 class Session(StrEnum):
@@ -100,7 +100,7 @@ class Told(StrEnum):
     """Who is notified."""
 
     NOBODY = "nobody"
-    LAST = "you, at the last one"  # of so many failures, or of faults in a row
+    LAST = "you, at the last attempt"  # of so many failures, or of faults in a row
     ONCE = "you, once"  # for all beads together
     EACH = "you"
 
@@ -312,14 +312,14 @@ class Bead:
     acceptance: tuple[str, ...] = content("An acceptance criterion.", "--accept", default=())
     priority: int = content("0 (first) to 4 (last); default 2.", "--priority", "-p", default=2, one_of=tuple("01234"))
     labels: tuple[str, ...] = content("A label; '' for none.", "--label", "-l", default=())
-    epic: str | None = content("The epic that it belongs to; '' for none.", "--epic", default=None)
+    epic: str | None = content("The epic that the bead belongs to; '' for none.", "--epic", default=None)
     estimate: int | None = content(
-        "Minutes, or a time such as 45m, 2h, 1h30m.", "--estimate", default=None, metavar="TIME"
+        "The estimated time, in minutes or as 45m, 2h, 1h30m.", "--estimate", default=None, metavar="TIME"
     )
     needs_tests: bool = content("Whether a Test Writer works first (default: yes).", "--tests/--no-tests", default=True)
     scaffolding: bool = content(default=False)
-    touches: tuple[str, ...] = content("A glob of files that it will change.", "--touches", default=())
-    notes: str = content("Notes for its agents.", "--notes", default="")
+    touches: tuple[str, ...] = content("A glob of files that the bead will change.", "--touches", default=())
+    notes: str = content("Notes for the bead's agents.", "--notes", default="")
     metadata: Mapping[str, Any] = content(default_factory=dict)
     status: Status = Status.DRAFT
     held: str | None = None  # the reason, while a person holds it

@@ -76,7 +76,7 @@ def doubt(step: "int | None", commits: "int | None") -> str:
     if step is None or commits is None or step - commits <= AHEAD:
         return ""
     plural = "commit" if commits == 1 else "commits"
-    return f"it claims step {step} with {commits} {plural}: what is not committed does not count"
+    return f"it reports step {step}, but has {commits} {plural}; uncommitted work does not count"
 
 
 def whats_next(

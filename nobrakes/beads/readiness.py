@@ -336,7 +336,7 @@ class Readiness:
         if node is not None and node.status is not Status.CANCELLED:
             return Reason(Why.BLOCKED, f"blocked by {blocker} ({node.status.value})", blocker, node.status)
         what = "is cancelled" if node is not None else "does not exist"
-        text = f"blocked by {blocker}, which {what}: it will never be done; remove or replace the dependency"
+        text = f"blocked by {blocker}, which {what} and so is never done; remove or replace the dependency"
         return Reason(Why.BLOCKED_FOR_EVER, text, blocker, node.status if node is not None else None)
 
     def reasons(self, bead: str) -> list[Reason]:
@@ -354,7 +354,7 @@ class Readiness:
             ]
         found: list[Reason] = []
         if node.type == BeadType.EPIC:
-            found.append(Reason(Why.EPIC, "an epic only contains beads; no agent works on it"))
+            found.append(Reason(Why.EPIC, "agents work on the beads of an epic, not on the epic itself"))
         if node.status in _BY_STATUS:
             found.append(_BY_STATUS[node.status])
         if node.assignee is not None:
@@ -368,7 +368,7 @@ class Readiness:
         found += [self._blocked(blocker) for blocker in self.unfinished_blockers(bead)]
         for parent in self.links.parents.get(bead, ()):
             if (cause := self.closes_off(parent)) is not None:
-                text = f"its parent {parent} is closed off: {cause.text}"
+                text = f"its parent {parent} cannot continue: {cause.text}"
                 found.append(Reason(Why.PARENT, text, parent, cause.status, cause.until))
         return found
 
@@ -380,15 +380,15 @@ _CLOSED = {
     Status.CANCELLED: Reason(Why.CANCELLED, "it is cancelled", status=Status.CANCELLED),
 }
 _BY_STATUS = {
-    Status.DRAFT: Reason(Why.DRAFT, "a draft: a person has to approve it", status=Status.DRAFT),
-    Status.ESCALATED: Reason(Why.ESCALATED, "waits for a person's decision", status=Status.ESCALATED),
-    Status.NEEDS_REVIEW: Reason(Why.IN_REVIEW, "waits for the Reviewer", status=Status.NEEDS_REVIEW),
+    Status.DRAFT: Reason(Why.DRAFT, "a draft, which a person has to approve", status=Status.DRAFT),
+    Status.ESCALATED: Reason(Why.ESCALATED, "is waiting for a person's decision", status=Status.ESCALATED),
+    Status.NEEDS_REVIEW: Reason(Why.IN_REVIEW, "is waiting for the Reviewer", status=Status.NEEDS_REVIEW),
     Status.LANDED: Reason(
-        Why.IN_REVIEW, "is on its epic's branch, whose pull request people merge", status=Status.LANDED
+        Why.IN_REVIEW, "is on its epic's branch, and done when people merge its pull request", status=Status.LANDED
     ),
-    Status.REVIEWING: Reason(Why.IN_REVIEW, "is being reviewed", status=Status.REVIEWING),
-    Status.WRITING_TESTS: Reason(Why.ASSIGNED, "its tests are being written", status=Status.WRITING_TESTS),
-    Status.DOING: Reason(Why.ASSIGNED, "is being worked on", status=Status.DOING),
+    Status.REVIEWING: Reason(Why.IN_REVIEW, "the Reviewer is checking it", status=Status.REVIEWING),
+    Status.WRITING_TESTS: Reason(Why.ASSIGNED, "a Test Writer is writing its tests", status=Status.WRITING_TESTS),
+    Status.DOING: Reason(Why.ASSIGNED, "an agent is working on it", status=Status.DOING),
 }
 
 
@@ -416,4 +416,4 @@ def _deadlock_text(circle: Circle) -> str:
     around = " -> ".join(circle.members[:10]) + (" -> ..." if len(circle.members) > 10 else "")
     cut = circle.cut
     verb = "depends on" if cut.type is DependencyType.BLOCKS else "is a child of"
-    return f"can never start: {around} wait for each other; remove '{cut.bead} {verb} {cut.needs}'"
+    return f"can never start, because {around} wait for each other; remove '{cut.bead} {verb} {cut.needs}'"

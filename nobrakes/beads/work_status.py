@@ -22,13 +22,13 @@ WORK_TYPES = tuple(one.upper() for one in progress.WORK_TYPES)
 MESSAGE = 500
 _BEGAN: Mapping[Kind, str] = {Kind.TEST_WRITER_STARTED: "TESTING", Kind.DOER_STARTED: "IMPLEMENTATION"}
 _DONE: Mapping[Kind, str] = {
-    Kind.MERGED: "it is on main",
-    Kind.FOUND_MERGED: "it was found on main",
-    Kind.DONE_BY_HAND: "a person did it",
+    Kind.MERGED: "the work is on main",
+    Kind.FOUND_MERGED: "the work was found on main",
+    Kind.DONE_BY_HAND: "a person marked it as done",
 }
 _ENDED: Mapping[Kind, str] = {
-    Kind.WORK_SUBMITTED: "handed in: the Reviewer is next",
-    Kind.LANDED: "it is on its epic's branch",
+    Kind.WORK_SUBMITTED: "the work is handed in: the Reviewer is next",
+    Kind.LANDED: "the work is on its epic's branch",
     Kind.TESTS_PROVEN_RED: "the new tests fail, as they should: a Doer is next",
 }
 _BACK = frozenset({Kind.TEST_WRITER_STOPPED, Kind.TESTS_REJECTED, Kind.DOER_STOPPED, Kind.REVIEW_REJECTED})
@@ -84,7 +84,7 @@ def after(before: WorkStatus | None, event: Event, asked: Set[int] = frozenset()
     """The status after an event of SAYS; `asked`: its open questions."""
     now, kind, data = before or WorkStatus(str(event.bead)), event.kind, event.data
     if kind in _BEGAN:
-        message = f"{data.get('name') or event.actor} begins attempt {data.get('number')}"
+        message = f"{data.get('name') or event.actor} started attempt {data.get('number')}"
         return WorkStatus(now.step_id, work_type=_BEGAN[kind], message=message)
     if kind in _DONE:
         tests = PASSING if kind is Kind.MERGED else now.tests_status
@@ -115,7 +115,7 @@ def _tested(now: WorkStatus, event: Event) -> WorkStatus:
     """A run with an unknown end keeps what was known."""
     passed = event.data.get("passed") if event.kind is Kind.TESTS_RUN else passes(str(event.data.get("text", "")))
     if passed is None:
-        return _seen(now, "tests run")
+        return _seen(now, "the tests ran")
     now = replace(now, tests_status=PASSING if passed else FAILING)
     return _seen(now, f"tests run: {'passed' if passed else 'failed'}")
 
@@ -128,7 +128,7 @@ def _back(now: WorkStatus, event: Event) -> WorkStatus:
     if (outcome := str(event.data.get("outcome") or "")) == Outcome.BLOCKED and now.status == BLOCKED:
         return now
     tests = FAILING if outcome == Outcome.FAILED_REVIEW else now.tests_status
-    return replace(now, status=IN_PROGRESS, tests_status=tests, message=f"it goes back: {outcome.replace('_', ' ')}")
+    return replace(now, status=IN_PROGRESS, tests_status=tests, message=f"work goes back: {outcome.replace('_', ' ')}")
 
 
 def _claimed(now: WorkStatus, data: Mapping[str, Any]) -> WorkStatus:
@@ -203,20 +203,20 @@ MAIN = "main"
 
 STAGES: Mapping[str, str] = {
     Step.TAKE_IN.value: "fetching the work",
-    Step.BOUNDARIES.value: "checking which files it changes",
-    Step.REBASE.value: "putting the branch on top of {main}",
+    Step.BOUNDARIES.value: "checking which files the work changes",
+    Step.REBASE.value: "rebasing the branch on {main}",
     Step.VALIDATE_REBASED.value: "checking on top of {main}",
-    Step.VALIDATE_BASE.value: "checking {main} without the branch",
+    Step.VALIDATE_BASE.value: "checking {main} without the work",
     Step.COUNT_BASE.value: "counting the tests of {main}",
-    Step.SWAP.value: "moving {main}",
+    Step.SWAP.value: "merging into {main}",
     Step.VALIDATE_MAIN.value: "checking {main} after the merge",
     Step.READING.value: "in code review",
-    Step.PULL_REQUEST.value: "waiting for people to merge it",
+    Step.PULL_REQUEST.value: "waiting for people to merge the pull request",
     Step.CLEAN_UP.value: "cleaning up",
     RED_PROOF: "checking that the new tests fail",
-    TEST_STRENGTH: "checking how strong the new tests are",
+    TEST_STRENGTH: "checking whether the new tests detect fake code",
     MAIN: "checking main",
-    "main_known": "checking the last main that passed",
+    "main_known": "checking the last commit of main that passed",
     "main_search": "searching for the commit that broke main",
     "main_prove": "checking main without the commit that broke it",
 }
@@ -225,17 +225,17 @@ STAGES: Mapping[str, str] = {
 ENDINGS: Mapping[str, str] = {
     Outcome.COMPLETED.value: "completed",
     Outcome.GAVE_UP_CONTEXT.value: "ran out of context",
-    Outcome.GAVE_UP_TESTS.value: "gave up: could not make the tests pass",
+    Outcome.GAVE_UP_TESTS.value: "gave up, because the tests did not pass",
     Outcome.FAILED.value: "failed",
     Outcome.FAILED_REVIEW.value: "a check failed",
     Outcome.BOUNDARY.value: "changed files that its role may not change",
     Outcome.NOT_RED.value: "the new tests do not fail",
     Outcome.WEAK_TESTS.value: "the new tests are too weak",
-    Outcome.NO_WORK.value: "there was no work",
+    Outcome.NO_WORK.value: "there was no new work",
     Outcome.CONTRADICTED_ITSELF.value: "contradicted itself",
     Outcome.EMPTY_OUTPUT.value: "printed no readable output",
     Outcome.CRASHED.value: "crashed",
-    Outcome.KILLED.value: "was killed from outside",
+    Outcome.KILLED.value: "was killed by something else",
     Outcome.STALLED.value: "showed no activity",
     Outcome.TIMED_OUT.value: "took too long",
     Outcome.CONTEXT_OVERFLOW.value: "the prompt was too long",
@@ -246,82 +246,82 @@ ENDINGS: Mapping[str, str] = {
     Outcome.CHECKS_CHANGED.value: "changes protected files",
     Outcome.UNUSUAL_CONTENT.value: "has unusual content",
     Outcome.FILTER_NOT_ALLOWED.value: "needs a git filter that is not allowed",
-    Outcome.MERGE_REVIEW.value: "passed; the merge waits for approval",
-    Outcome.CODE_REVIEW.value: "passed; you decide on its review",
-    Outcome.FINDINGS.value: "a reviewer found something",
-    Outcome.REMARKS.value: "people want changes",
+    Outcome.MERGE_REVIEW.value: "passed; the merge needs your approval",
+    Outcome.CODE_REVIEW.value: "passed; the code review needs your decision",
+    Outcome.FINDINGS.value: "a code reviewer found problems",
+    Outcome.REMARKS.value: "people asked for changes",
     Outcome.ASKED_AGAIN.value: "people asked for the same change twice",
     Outcome.PULL_CLOSED.value: "the pull request was closed",
     Outcome.BROKEN_CHECKS.value: "a check could not be run",
-    Outcome.LOST.value: "ended unseen",
-    Outcome.WORKSPACE_FAILED.value: "the workspace could not be made",
-    Outcome.SESSION_LOST.value: "the session is gone",
+    Outcome.LOST.value: "ended without a trace",
+    Outcome.WORKSPACE_FAILED.value: "the workspace could not be created",
+    Outcome.SESSION_LOST.value: "the agent's session no longer exists",
     Outcome.MISSING_EXECUTABLE.value: "the agent's command was not found",
     Outcome.BAD_CONFIGURATION.value: "the agent or its settings are broken",
     Outcome.GUARD_FAILED.value: "the guard failed",
     Outcome.NOBRAKES_FAILED.value: "nobrakes itself failed",
     Outcome.VERSION_UNSUPPORTED.value: "this version of the agent is not supported",
     Outcome.AUTH.value: "the provider refused the login",
-    Outcome.BILLING.value: "the provider wants to be paid",
+    Outcome.BILLING.value: "the provider asks for payment",
     Outcome.RATE_LIMITED.value: "usage limit reached",
     Outcome.PROVIDER_DOWN.value: "the provider is down",
     Outcome.NETWORK.value: "the provider cannot be reached",
     Outcome.MODEL_UNAVAILABLE.value: "the provider has no such model",
     Outcome.INTERRUPTED.value: "interrupted",
     Outcome.CAPPED.value: "a spending cap was reached",
-    Outcome.CANCELLED.value: "the bead was taken away",
+    Outcome.CANCELLED.value: "a person took over the bead",
 }
 """Short endings, {main} as in `STAGES`; OUTCOMES explains them."""
 OUTCOMES: Mapping[Outcome, str] = {
-    Outcome.COMPLETED: "It finished its task.",
-    Outcome.GAVE_UP_CONTEXT: "The agent says that its context ran out, or it was stopped because it was nearly full "
-    "(`context_share`).",
-    Outcome.GAVE_UP_TESTS: "The agent says that it cannot make the tests pass, or they failed alike again and again.",
-    Outcome.FAILED: "The agent says that it failed, or a script exited with an error.",
-    Outcome.FAILED_REVIEW: "A check failed on the work, and not on main.",
-    Outcome.BOUNDARY: "The branch changes a file that the role may not change, or was rewritten.",
-    Outcome.WEAK_TESTS: "The new tests are red, but also pass with a program that does nothing right: each function "
-    "gives one answer, whatever it is asked. Or a test file that was there asserts less than before.",
-    Outcome.NOT_RED: "The new tests do not fail, or not for a reason that a Doer can remove.",
-    Outcome.NO_WORK: "The agent says that it is done, and the branch has nothing new.",
-    Outcome.CONTRADICTED_ITSELF: "Its last words hold two different markers.",
+    Outcome.COMPLETED: "The agent finished its task.",
+    Outcome.GAVE_UP_CONTEXT: "The agent reported that its context was full, or nobrakes stopped it because the "
+    "context was nearly full (`limits.context_share`).",
+    Outcome.GAVE_UP_TESTS: "The agent reported that it cannot make the tests pass, or they kept failing alike.",
+    Outcome.FAILED: "The agent reported that it failed, or a script exited with an error.",
+    Outcome.FAILED_REVIEW: "A check failed on the work, but not on main.",
+    Outcome.BOUNDARY: "The branch changes a file that the role may not change, or its history was rewritten.",
+    Outcome.WEAK_TESTS: "The new tests also pass with fake code, in which each function always returns the same "
+    "value. Or an existing test file has fewer assertions than before.",
+    Outcome.NOT_RED: "The new tests do not fail, or fail for a reason that no Doer can fix.",
+    Outcome.NO_WORK: "The agent reported that it is done, but the branch has no new work.",
+    Outcome.CONTRADICTED_ITSELF: "The agent's last message contains two different end markers.",
     Outcome.EMPTY_OUTPUT: "The agent CLI ended without an error, but its output cannot be read.",
-    Outcome.CRASHED: "The agent CLI broke down in the middle.",
-    Outcome.KILLED: "The process was killed from outside.",
-    Outcome.STALLED: "No output, changed file, commit or CPU for `idle_minutes`.",
-    Outcome.TIMED_OUT: "It ran for `agent_minutes`.",
-    Outcome.CONTEXT_OVERFLOW: "The provider refused: the prompt is too long.",
-    Outcome.INVALID_REQUEST: "The provider refused the session's content so far.",
-    Outcome.TURN_LIMIT: "It used up `max_turns`, `max_budget_usd` or `caps.attempt`.",
-    Outcome.BLOCKED: "The agent waits for an answer.",
+    Outcome.CRASHED: "The agent CLI crashed before it finished.",
+    Outcome.KILLED: "Something other than nobrakes killed the process.",
+    Outcome.STALLED: "The agent had no output, file changes, commits or CPU use for `limits.idle_minutes`.",
+    Outcome.TIMED_OUT: "The agent ran longer than `limits.agent_minutes`.",
+    Outcome.CONTEXT_OVERFLOW: "The provider refused the prompt, because it is too long.",
+    Outcome.INVALID_REQUEST: "The provider refused the content of the session.",
+    Outcome.TURN_LIMIT: "The agent reached `max_turns`, `max_budget_usd` or a cap of `caps.attempt`.",
+    Outcome.BLOCKED: "The agent ended, because it needs a person's answer.",
     Outcome.CONFLICT: "The branch conflicts with main.",
-    Outcome.CHECKS_CHANGED: "The branch changes files that decide whether work passes; a person sees the diff.",
-    Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, a secret key, or text of a filtered file.",
-    Outcome.FILTER_NOT_ALLOWED: "git keeps a changed file through a filter that your settings do not allow.",
-    Outcome.MERGE_REVIEW: "Everything passed, and the merge waits for a person's approval.",
-    Outcome.CODE_REVIEW: "Everything passed; a person decides on what the code review found, or that none was made.",
-    Outcome.FINDINGS: "Everything passed, but the code review found problems; the next attempt gets them.",
-    Outcome.REMARKS: "People want changes of the pull request; the next attempt gets their comments.",
-    Outcome.ASKED_AGAIN: "People asked for changes of the same point of the pull request again, after it was answered.",
+    Outcome.CHECKS_CHANGED: "The branch changes protected files. A person has to accept the change.",
+    Outcome.UNUSUAL_CONTENT: "The branch has file names with hidden characters, a secret key, or decrypted text.",
+    Outcome.FILTER_NOT_ALLOWED: "git stores a changed file through a filter that your settings do not allow.",
+    Outcome.MERGE_REVIEW: "All checks passed. The merge needs a person's approval.",
+    Outcome.CODE_REVIEW: "All checks passed. A person decides on the code review's findings, or without a review.",
+    Outcome.FINDINGS: "All checks passed, but the code review found problems. The next attempt gets them.",
+    Outcome.REMARKS: "People asked for changes of the pull request. The next attempt gets their comments.",
+    Outcome.ASKED_AGAIN: "People asked for the same change of the pull request again, after a new version.",
     Outcome.PULL_CLOSED: "People closed the pull request without merging it.",
-    Outcome.BROKEN_CHECKS: "A check gave no result, or none is configured, or main itself is red.",
-    Outcome.LOST: "It ended unseen: its own process was killed, or the machine. The third time counts as `killed`.",
-    Outcome.WORKSPACE_FAILED: "The clone, its checkout or the set-up command failed.",
-    Outcome.SESSION_LOST: "The session to continue is gone or in use.",
+    Outcome.BROKEN_CHECKS: "A check gave no result, no check is configured, or main itself fails its checks.",
+    Outcome.LOST: "The agent ended while nobrakes was not watching. The third time counts as `killed`.",
+    Outcome.WORKSPACE_FAILED: "nobrakes could not create the workspace: the clone, the checkout or `setup` failed.",
+    Outcome.SESSION_LOST: "The agent's session, which should continue, no longer exists or is in use.",
     Outcome.MISSING_EXECUTABLE: "The agent's command was not found.",
-    Outcome.BAD_CONFIGURATION: "The agent CLI did not start: its settings or installation are broken, or it is mute.",
-    Outcome.GUARD_FAILED: "The guard did not answer, or let through what it must refuse: the run was stopped.",
-    Outcome.NOBRAKES_FAILED: "An internal error in nobrakes while it worked on this bead.",
-    Outcome.VERSION_UNSUPPORTED: "The agent CLI is too old or too new for its options, or no longer served.",
+    Outcome.BAD_CONFIGURATION: "The agent CLI did not start: its settings or installation are broken, or it is silent.",
+    Outcome.GUARD_FAILED: "The guard, which checks the agent's tool calls, did not work. nobrakes stopped the agent.",
+    Outcome.NOBRAKES_FAILED: "nobrakes had an internal error while it worked on this bead.",
+    Outcome.VERSION_UNSUPPORTED: "The agent CLI's version is too old, too new or no longer supported by the provider.",
     Outcome.AUTH: "The provider does not accept the credentials.",
-    Outcome.BILLING: "The provider wants money.",
-    Outcome.RATE_LIMITED: "A usage limit.",
+    Outcome.BILLING: "The provider asks for payment.",
+    Outcome.RATE_LIMITED: "A usage limit of the provider was reached.",
     Outcome.PROVIDER_DOWN: "The provider has an outage.",
     Outcome.NETWORK: "The provider cannot be reached.",
-    Outcome.MODEL_UNAVAILABLE: "The provider has no such model.",
-    Outcome.INTERRUPTED: "It was stopped by `nobrakes stop`, alone or with all, or with the daemon.",
-    Outcome.CAPPED: "It was stopped because a cap of its bead, the day or the run was reached.",
-    Outcome.CANCELLED: "A person took the bead away.",
+    Outcome.MODEL_UNAVAILABLE: "The provider does not have the model.",
+    Outcome.INTERRUPTED: "A person stopped the agent or the daemon, for example with `nobrakes stop`.",
+    Outcome.CAPPED: "nobrakes stopped the agent, because a cap of the bead, the day or the run was reached.",
+    Outcome.CANCELLED: "A person cancelled, closed or took over the bead.",
 }
 
 ROLES: Mapping[str, str] = {
@@ -361,10 +361,10 @@ _SUBJECTS: Mapping[str, str] = {
     Step.VALIDATE_BASE.value: "{main} without the branch",
     Step.COUNT_BASE.value: "{main}, to count its tests",
     Step.VALIDATE_MAIN.value: "{main} after the merge",
-    RED_PROOF: "the new tests, which have to fail",
-    TEST_STRENGTH: "the new tests, with a program that does nothing right",
+    RED_PROOF: "the new tests, which should fail",
+    TEST_STRENGTH: "the new tests with fake code",
     MAIN: "main",
-    "main_known": "the last main that passed",
-    "main_search": "a commit between, to find what broke main",
+    "main_known": "the last commit of main that passed",
+    "main_search": "a commit of main, to find the one that broke it",
     "main_prove": "main without the commit that broke it",
 }

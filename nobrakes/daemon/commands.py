@@ -17,35 +17,35 @@ Switched = tuple[dict[str, bool], str]
 
 
 def pause(app: "App", by: str) -> Switched:
-    """Start nothing new. Running agents continue; their work is reviewed after `nobrakes resume`."""
+    """Pause: no new work starts. Running agents continue; their work is reviewed after `nobrakes resume`."""
     control.pause(app.store, app.paths, by)
     return {"paused": True}, "paused: no new work starts; `nobrakes resume` continues"
 
 
 def resume(app: "App", by: str) -> Switched:
-    """Start new work again, after `nobrakes pause` or `nobrakes stop`."""
+    """Resume work after `nobrakes pause` or `nobrakes stop`."""
     control.resume(app.store, app.paths, by)
-    return {"paused": False}, "new work is started again"
+    return {"paused": False}, "resumed: new work starts again"
 
 
-Agent = Annotated[str | None, Field("One agent: its name, or its bead.", metavar="NAME|BEAD")]
-Hold = Annotated[str | None, Field("Also hold its bead, with this reason.", ("--hold",), most=NOTE)]
+Agent = Annotated[str | None, Field("One agent's name, or its bead (default: all).", metavar="NAME|BEAD")]
+Hold = Annotated[str | None, Field("Also hold the agent's bead, with this reason.", ("--hold",), most=NOTE)]
 
 
 def stop(app: "App", by: str, agent: Agent = None, hold: Hold = None) -> tuple[dict[str, Any], str]:
-    """Stop all agents, or one. Their work is saved, and no failure is counted. All: their beads are ready again after
-    `nobrakes resume`. One: its bead continues with the next attempt, unless you hold it; nothing else is paused."""
+    """Stop all agents, or one. Their work is saved, and no failure is counted. If you stop all agents, their beads are
+    ready again after `nobrakes resume`. If you stop one, the next attempt on its bead starts, unless you add --hold."""
     if agent is None:
         if hold is not None:
             hint = "Name the agent or its bead: nobrakes stop Ada --hold why"
-            raise UsageError("--hold is for one agent's bead", hint)
+            raise UsageError("--hold needs the name of one agent or its bead", hint)
         control.stop(app.store, app.paths, by)
-        return {"stopping": True}, "the agents are being stopped, their work is saved; `nobrakes resume` continues"
+        return {"stopping": True}, "stopping all agents; their work is saved, and `nobrakes resume` continues it"
     found = control.stop_one(app.store, app.paths, agent, hold, by)
     is_held = hold is not None
     data = {"stopping": True, "bead": found.bead, "name": found.name, "number": found.number, "held": is_held}
     then = f"{found.bead} is held" if is_held else f"{found.bead} continues"
-    return data, f"{one_line(found.name)} is being stopped, its work is saved; {then}"
+    return data, f"stopping {one_line(found.name)}, whose work is saved; {then}"
 
 
 Limits = Annotated[tuple[str, ...], Field("A limit and its new value.", metavar="LIMIT=VALUE", most=TEXT)]
@@ -57,7 +57,7 @@ def set_limits(app: "App", by: str, limits: Limits = ()) -> tuple[dict[str, Any]
     changed = control.set_limits(app.store, dict(map(_pair, limits)), by, app.paths)
     values = {**plain(app.config.limits), **changed}
     told = ", ".join(f"{name} = {value}" for name, value in changed.items())
-    first = f"changed while it runs: {told}" if told else "every limit is as in config.toml"
+    first = f"changed until you change them again: {told}" if told else "the limits, all as in config.toml:"
     rest = [f"  {name} = {value}" for name, value in values.items()]
     return {"limits": values, "changed": sorted(changed)}, "\n".join([first, *rest])
 
@@ -69,14 +69,14 @@ def _pair(word: str) -> tuple[str, str]:
     return name, value
 
 
-Wait = Annotated[float, Field("Seconds to wait for it.", ("--wait",), least=0)]
+Wait = Annotated[float, Field("Seconds to wait for the daemon.", ("--wait",), least=0)]
 
 
 def start(app: "App", by: str, wait: Wait = control.STARTING_SECONDS) -> tuple[dict[str, Any], str]:
     """Run agents in the background. Hindered where none could start."""
     found = _require(app)
     pid = control.start(app.paths, app.store, wait)
-    return {"pid": pid, "log": app.paths.daemon_log, "hindrances": found}, f"the daemon works (process {pid})"
+    return {"pid": pid, "log": app.paths.daemon_log, "hindrances": found}, f"the daemon is running (process {pid})"
 
 
 def _require(app: "App") -> "Blockers":
@@ -92,15 +92,15 @@ def _require(app: "App") -> "Blockers":
 def stop_daemon(app: "App", by: str, wait: Wait = 60.0) -> tuple[dict[str, Any], str]:
     """Stop the daemon cleanly: it stops its agents and saves their work."""
     pid, left = control.stop_daemon(app.paths, app.store, wait)
-    return {"pid": pid, "left": left}, f"the daemon has ended (it was process {pid}){left and f'; {left}'}"
+    return {"pid": pid, "left": left}, f"the daemon has stopped (it was process {pid}){left and f'; {left}'}"
 
 
 def restart(app: "App", by: str, wait: Wait = 60.0) -> tuple[dict[str, int], str]:
-    """Replace the daemon by a new one. Its agents keep working. If no daemon runs, it checks first, like `nobrakes
+    """Restart the daemon; its agents keep working. If no daemon is running, start one after the checks of `nobrakes
     daemon start`."""
     _require(app)
     pid = control.restart(app.paths, app.store, wait)
-    return {"pid": pid}, f"the daemon works (process {pid})"
+    return {"pid": pid}, f"the daemon is running (process {pid})"
 
 
 Provider = Annotated[str, Field("End this provider's cooldown early.", ("--open",))]
@@ -114,15 +114,15 @@ def providers(
 ) -> tuple["Lifted | dict[str, Any]", str]:
     """Open a provider, reset a bead's breaker, or lift or keep a cap."""
     if sum(map(bool, (open, reset, lift, keep))) != 1:
-        raise UsageError("say which provider to open, whose breaker to reset, or which cap to lift or to keep")
+        raise UsageError("name one thing: a provider to open, a bead to reset, or a cap to lift or keep")
     if open:
         was_closed = control.end_cooldown(app.store, app.paths, open, by)
-        words = "agents start at {} again; if it refuses, a new cooldown begins"
+        words = "agents use {} again; if it refuses a request, a new cooldown begins"
         told = (words if was_closed else "{} had no cooldown").format(one_line(open))
         return {"provider": open, "was_closed": was_closed}, told
     if reset:
         found = control.reset(app.store, app.paths, reset, by)
-        return {"bead": reset, "reset": found}, "agents may try again" if found else "no breaker of it was open"
+        return {"bead": reset, "reset": found}, "agents may try it again" if found else "agents could try it already"
     cap = control.lift(app.store, app.paths, app.config, (lift or keep).removeprefix("caps."), bool(lift), by)
     name = f"caps.{one_line(cap.name)}"
     if keep:

@@ -124,7 +124,7 @@ def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
     found = []
     at_work = bool(board.attempts or board.talks or board.turn_runs)
     if board.stopping or board.paused:
-        stopping = (Kind.STOPPING, "stopping: agents are being stopped, and no new work starts")
+        stopping = (Kind.STOPPING, "stopping: nobrakes is stopping the agents, and no new work starts")
         kind, what = stopping if board.stopping else (Kind.PAUSED, "paused: no new work starts")
         # what is at work goes on, and somebody has to look after it
         found.append(Blocker(kind, what, paused_by, ("nobrakes resume",), refuses=not at_work))
@@ -143,7 +143,7 @@ def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
     is_at_end = not (at_work or board.reviewable or board.to_review or board.epics_done or board.epics_landed)
     found += machine_blockers(board.machine, board.now, is_at_end)
     if limits.is_full(board.memory_mb, board.limits.agents_mb):
-        why = "agents start again when the running ones free memory or end; or raise the limit"
+        why = "agents start again when running agents free memory or end; or raise the limit"
         more = f"nobrakes set agents_mb={board.memory_mb + board.limits.agents_mb}"
         found.append(
             Blocker(
@@ -158,9 +158,9 @@ def cap_blocker(one: Reached) -> Blocker:
     what = f"caps.{one.name} is reached ({one.spent:.6g} of {one.limit:.6g})"
     lift = f"nobrakes providers lift {one.name}"
     if one.until is None:
-        why = "the next run counts from zero; if you lift the cap, agents may cost more than you allowed"
+        why = "the next run counts from zero; if you lift the cap, agents can cost more than you allowed"
         return Blocker(Kind.CAP, f"{what}: this run starts no more agents", why, ("nobrakes run", lift))
-    why = "agents start again then; if you lift the cap, they may cost more than you allowed"
+    why = "agents start again then; if you lift the cap, they can cost more than you allowed"
     return Blocker(Kind.CAP, f"{what}: no new work starts", why, (lift,), until=one.until)
 
 
@@ -176,30 +176,30 @@ def cooldown_blocker(gate: Cooldown, now: float) -> Blocker:
     command = (f"nobrakes providers open {gate.provider}",)
     if gate.is_of_start:
         closed, of_workspaces = gate.is_closed(now), gate.provider == WORKSPACES
-        own = f"{gate.provider}: its agent does not start ({reason})"
+        own = f"the agent of {gate.provider} does not start ({reason})"
         what = "nobrakes cannot create a workspace" if of_workspaces else own
         return Blocker(
             Kind.COOLDOWN,
-            f"{what}{'' if closed else ', being tried'}",
-            f"then it is tried again; {gate.detail}",
+            f"{what}{'' if closed else '; nobrakes is trying again'}",
+            f"nobrakes tries again then; {gate.detail}",
             command,
             cure_of_start(gate.provider),
             until=gate.until if closed else None,
         )
     if not gate.is_closed(now):
-        return Blocker(Kind.COOLDOWN, f"{gate.provider}: {reason} until now, being tried", gate.detail, command)
-    after = "" if gate.told else "then it is tried; "
+        return Blocker(Kind.COOLDOWN, f"{gate.provider}: {reason} so far; nobrakes tries again", gate.detail, command)
+    after = "" if gate.told else "nobrakes tries again then; "
     if gate.reason is Outcome.RATE_LIMITED and not gate.told:
-        after = "the provider did not say when its limit ends, so nobrakes tries again then; "
+        after = "the provider did not say when the limit ends, so nobrakes tries again then; "
     cure = {
         Outcome.AUTH: "log in again, or renew the key",
         Outcome.BILLING: "pay or raise the limit at the provider",
-        Outcome.MODEL_UNAVAILABLE: "set a model that the provider offers in .nobrakes/config.toml",
+        Outcome.MODEL_UNAVAILABLE: "in .nobrakes/config.toml, set a model that the provider offers",
     }.get(gate.reason, "")
     return Blocker(
         Kind.COOLDOWN,
-        f"{gate.provider}: {reason}, closed",
-        f"{after}the provider said: {gate.detail}" if gate.detail else after.removesuffix("; "),
+        f"{gate.provider}: {reason}, no agent starts",
+        f"{after}the provider's message: {gate.detail}" if gate.detail else after.removesuffix("; "),
         command,
         cure,
         until=gate.until,
@@ -216,12 +216,12 @@ def machine_blockers(room: MachineRoom | None, now: float, is_at_end: bool = Fal
             Blocker(Kind.MACHINE, what, room.unknown, ("nobrakes machine",), room.mend.rstrip("."), refuses=refuses)
         )
     elif room is not None and limits.free(room) == 0:
-        work = count(room.limits.agents or 0, "agent works", "agents work")
+        work = count(room.limits.agents or 0, "agent is running", "agents are running")
         found.append(
             Blocker(
                 Kind.NO_PLACE,
-                f"the machine's limit of agents is reached: {room.taken} of {work} on this machine",
-                f"{room.others} of them work in other repositories" if room.others else "all of them work here",
+                f"this machine's limit for agents is reached: {room.taken} of {work}",
+                f"{room.others} of them run in other repositories" if room.others else "all of them run here",
                 ("nobrakes machine", f"nobrakes machine set agents={room.taken + 1}"),
             )
         )
@@ -231,7 +231,7 @@ def machine_blockers(room: MachineRoom | None, now: float, is_at_end: bool = Fal
             Blocker(
                 Kind.CAP,
                 f"{one.name} is reached ({one.spent:.6g} of {one.limit:.6g}): no agent starts in any repository",
-                "all repositories of this machine share this limit; if you raise it, agents may cost more",
+                "all repositories on this machine share this limit; if you raise it, agents can cost more",
                 ("nobrakes machine", f"nobrakes machine set {short}=default"),
                 until=one.until,
             )

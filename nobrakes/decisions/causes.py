@@ -18,14 +18,14 @@ _QUOTE = 200
 
 _TOOL = "the environment: a required program is not installed"
 _MODULE = "an imported module cannot be found: unfinished work, or a dependency that is not installed"
-_NETWORK = "the environment: it needs a network or a server that it cannot reach"
+_NETWORK = "the environment: a network or a server cannot be reached"
 _DISK = "the environment: the disk is full"
-_MEMORY = "the environment: the memory was not enough, or the process was killed"
-_CLOSED = "the environment: it needs a file or a permission that is denied to it"
+_MEMORY = "the environment: there was not enough memory, or the process was killed"
+_CLOSED = "the environment: access to a file was denied, or a permission is missing"
 _PATHS = "the test boundary: the work seems to need a file that the role may not change"
 _SYNTAX = "the work itself: a file has a syntax error, so no code in it can run"
 _NEVER = "a process waits forever, or the time limit is too short"
-_BIG = "a bead that is too hard or too large: it does not fit into one session; consider splitting it"
+_BIG = "the bead is too large for one session: consider splitting it"
 _SAME_ASSERTION = "the same assertion fails in different attempts"
 _SAME_ERROR = "the same error ends different attempts"
 _SAME_TEST = "the same test fails in different attempts"
@@ -95,9 +95,7 @@ def likely_cause(text: str) -> str:
 def passed_before(what: str, output: str) -> str:
     """Why checks may fail on code that passed: `what` says when; quotes the first failed line."""
     line = next(iter(_failures(output)), "") or next((line for line in output.splitlines() if line.strip()), "")
-    return (
-        f"a check that is flaky, or that depends on more than the tree: {what}, and now {quote(line)}" if line else ""
-    )
+    return f"a flaky check, or one that depends on more than the files: {what}, and now {quote(line)}" if line else ""
 
 
 def quote(line: str) -> str:

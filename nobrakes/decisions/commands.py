@@ -20,10 +20,10 @@ Number = Annotated[int, Field("The escalation's number.", metavar="N")]
 Decided = tuple[Escalation, str]
 Text = Annotated[
     str | None,
-    Field("An option's number or label, or a text.", most=NOTE, reads_stdin=True, joined=True),
+    Field("The answer: an option's number or label, or your own text.", most=NOTE, reads_stdin=True, joined=True),
 ]
-Why = Annotated[str, Field("The reason, for an option that asks for one.", ("--why",), most=NOTE)]
-Recommended = Annotated[bool, Field("Choose what the agent recommends.", ("--recommended",))]
+Why = Annotated[str, Field("The reason, if the option asks for one.", ("--why",), most=NOTE)]
+Recommended = Annotated[bool, Field("Choose the answer that the agent recommends.", ("--recommended",))]
 TakeBack = Annotated[bool, Field("Withdraw the answer, if no agent has read it yet.", ("--take-back",))]
 
 
@@ -42,7 +42,7 @@ def answer(
 
     if bool(text or why) + recommended + take_back > 1 or (text is None and not (recommended or take_back)):
         raise UsageError(
-            f"choose one way to answer escalation {number}",
+            f"escalation {number} needs exactly one answer",
             f"Give the answer, --recommended or --take-back; `nobrakes escalation {number}` shows the question.",
         )
     if take_back:
@@ -65,13 +65,13 @@ Whys = Annotated[
 
 
 def answers(app: "App", by: str, answers: Answers, why: Whys = ()) -> tuple[list[Escalation], str]:
-    """Answer several questions at once, each as `nobrakes answer` does. If one answer is wrong, none is stored. The
-    questions of one turn of an agent are one form on the pages."""
+    """Answer several questions together, each as with `nobrakes answer`. If one answer is wrong, none is stored. Use it
+    for questions that an agent asked in one turn; the web pages show those as one form."""
     from .service import desk
 
     texts, reasons = _numbered(answers), {number: text for number, text in _numbered(why).items() if text.strip()}
     if wrong := reasons.keys() - texts.keys():
-        raise UsageError(f"a reason without an answer: question {min(wrong)}", "Nothing was answered.")
+        raise UsageError(f"question {min(wrong)} has a reason, but no answer", "Nothing was answered.")
     texts |= {number: f"{texts[number]}: {reason.strip()}" for number, reason in reasons.items()}
     found = desk.answer_all(app.store, texts, by, app.paths)
     told = (f"{cut(one_line(one.title), 60)} {cut(one_line(one.answer or one.resolution), 60)}" for one in found)
@@ -84,15 +84,15 @@ def _numbered(given: tuple[str, ...]) -> dict[int, str]:
     for one in given:
         name, is_given, text = one.partition("=")
         if not is_given or not name.isascii() or not name.isdigit() or len(name) > 18:
-            raise UsageError(f"'{cut(one_line(one), 40)}' is not a number with an answer", "For example: 4=yes")
+            raise UsageError(f"'{cut(one_line(one), 40)}' is not NUMBER=ANSWER", "For example: 4=yes")
         if int(name) in found:
-            raise UsageError(f"question {int(name)} is answered twice", "Several options have commas between them.")
+            raise UsageError(f"question {int(name)} is answered twice", "Separate several options by commas.")
         found[int(name)] = text
     return found
 
 
 How = Annotated[str, Field("", choices=DECISIONS)]
-Note = Annotated[str, Field("Why; the next attempt reads it.", ("--note", "-m"), most=NOTE)]
+Note = Annotated[str, Field("Your reasons; the next agent reads this note.", ("--note", "-m"), most=NOTE)]
 
 
 def resolve(app: "App", by: str, number: Number, how: How, note: Note = "") -> Decided:
@@ -129,38 +129,38 @@ class Approval:
 
 
 What = Annotated[
-    str, Field("What to approve, by its name in the list. Without it, the command lists what waits.", metavar="WHAT")
+    str, Field("What to approve, by its name in the list (default: list what needs approval).", metavar="WHAT")
 ]
 
-Yes = Annotated[bool, Field("Approve the one plan, or its drafts, if nothing else waits.", ("--yes", "-y"))]
+Yes = Annotated[bool, Field("Approve the only plan, or its drafts, if nothing else needs approval.", ("--yes", "-y"))]
 
 
 def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[Approval, str]:
-    """Say yes to what waits for it: drafts, a plan's sign-off, a push, a merge or a change that needs your approval.
+    """Approve drafts, a feature's plan, a push, a merge or a change that needs your approval.
 
-    Without WHAT it lists what waits, each with the command to type. The word after `@` is the version that was listed:
-    if it changed since, nothing is approved. With --yes it approves the one plan, or its drafts, if nothing else waits;
-    a push, a merge or a protected file must be named."""
+    Without WHAT it lists what needs approval, each with the command to type. The word after `@` is the listed version:
+    if there is a newer version, nothing is approved. With --yes it approves the only plan, or its drafts, if nothing
+    else needs approval. A push, a merge or a protected file must be named."""
     found = tuple(_waiting(app))
     chosen = [one for one in found if what == one.what]
     if yes and not what and len(found) == 1 and found[0].by_yes:
         chosen = list(found)
     if yes and found and not chosen:
-        raise NotAllowed("--yes approves only if exactly one plan, or its drafts, waits", f"{_LISTS} Name one.")
+        raise NotAllowed("--yes works only if one plan, or its drafts, needs approval", f"{_LISTS} Name one.")
     if not what and not chosen:
         later = tuple(_later(app))
-        lines = [] if found else ["nothing waits for your approval"]
+        lines = [] if found else ["nothing needs your approval"]
         lines += [line for one in (*found, *later) for line in (one_line(one.text), f"  type: {one.command}")]
         return Approval("", found, later), "\n".join(lines)
     if not chosen:
         name = what.partition("@")[0]
         if name in {*app.store.listed((Status.DRAFT,)), *(one.id for one in app.store.proposed())}:
-            why = f"'{name}' is one of the drafts: nothing was approved"
+            why = f"nothing was approved: '{name}' is only one of the drafts"
             raise NotAllowed(why, f"To approve it alone: `nobrakes commit-strategy --only {name}`.")
         is_known = any(one.what.partition("@")[0] == name for one in found)
-        why = f"'{what}' does not wait for approval"
+        why = f"'{what}' does not need approval"
         if is_known:
-            why = f"'{name}' changed since it was listed as '{what}'" if "@" in what else f"'{what}' has no version"
+            why = f"'{name}' changed since it was listed as '{what}'" if "@" in what else f"'{what}' lacks its @version"
         raise NotAllowed(f"{cut(one_line(why), 200)}: nothing was approved", _LISTS)
     one = chosen[0]
     if one.command != f"nobrakes approve {one.what}":
@@ -181,12 +181,12 @@ def _approved(app: "App", by: str, what: str, version: str = "") -> str:
     if any(one.id == what for one in app.store.features()):
         return features.sign_off(app, by, what, version=int(version))[1]
     if not requests.may_open(app.store, app.config, app.paths, what, by, version):
-        raise NotAllowed(f"'{what}' no longer waits for a push: nothing was approved", _LISTS)
-    return f"{what} may be pushed, and its pull request is opened"
+        raise NotAllowed(f"nothing was approved: '{what}' is no longer waiting to be pushed", _LISTS)
+    return f"nobrakes will push {what} and open its pull request"
 
 
 DRAFTS = "drafts"
-_LISTS = "`nobrakes approve` lists what waits."
+_LISTS = "`nobrakes approve` lists what needs approval."
 
 
 def _waiting(app: "App") -> "Iterator[Waiting]":
@@ -228,23 +228,23 @@ def _later(app: "App") -> "Iterator[Waiting]":
             yield Waiting(feature.id, f"not yet: {why}", command)
 
 
-Check = Annotated[str, Field("The check's name (default: show what is quarantined).", metavar="CHECK")]
-Test = Annotated[str, Field("The test as the report names it (default: the whole check).", metavar="TEST", most=NOTE)]
-Reason = Annotated[str, Field("The reason, shown to everybody.", ("--reason", "-m"), most=NOTE)]
+Check = Annotated[str, Field("The check's name (default: list what is quarantined).", metavar="CHECK")]
+Test = Annotated[str, Field("The test's name in the report (default: the whole check).", metavar="TEST", most=NOTE)]
+Reason = Annotated[str, Field("The reason, shown wherever the quarantine is shown.", ("--reason", "-m"), most=NOTE)]
 Lift = Annotated[bool, Field("End the quarantine.", ("--lift",))]
 
 
 def quarantine(
     app: "App", by: str, check: Check = "", test: Test = "", reason: Reason = "", lift: Lift = False
 ) -> tuple[dict[str, Any], str]:
-    """Allow a flaky test to fail for a time: it then blocks no merge. Status, reviews and evidence show it. A single
-    test is exempt only if the check's report names all failed tests."""
+    """Let a flaky test or check fail without blocking merges. Status, reviews and evidence show the quarantine. It
+    covers a single test only if the check's report names all failed tests."""
     from ..daemon.service.control import quarantined
     from ..review.service import merges
 
     if not check:
         if lift or reason:
-            raise UsageError("say what: the name of a check", 'For example: nobrakes quarantine unit --reason "…"')
+            raise UsageError("name the check to quarantine", 'For example: nobrakes quarantine unit --reason "…"')
         found, now = quarantined(app.store), app.store.now()
         told = "\n".join(_quarantined(one, now) for one in found) or "nothing is quarantined"
     elif lift:
@@ -253,7 +253,7 @@ def quarantine(
         found, told = merges.lift(app.store, check, test, by, app.paths), f"{_what(check, test)} has to pass again"
     else:
         found = merges.quarantine(app.store, app.config, check, test, reason, by, app.paths)
-        told = f"{_what(check, test)} may fail; `nobrakes quarantine {check} … --lift` ends that"
+        told = f"quarantined: {_what(check, test)} may fail; `nobrakes quarantine {check} … --lift` ends that"
     return {"quarantined": plain(found)}, told
 
 
@@ -265,10 +265,10 @@ def _what(check: str, test: str) -> str:
     return one_line(f"{test} of {check}" if test else f"the check {check}")
 
 
-Plan = Annotated[str, Field("YAML, JSON, or beads as .jsonl.", most=TEXT)]
+Plan = Annotated[str, Field("The plan: YAML, JSON, or beads as .jsonl.", most=TEXT)]
 DryRun = Annotated[bool, Field("Show what would change, and write nothing.", ("--dry-run",))]
-Live = Annotated[bool, Field("Make new beads live and change live beads immediately.", ("--live",))]
-Cut = Annotated[bool, Field("Leave out dependencies that would make circles.", ("--cut",))]
+Live = Annotated[bool, Field("Make new beads live, and change live beads, without approval.", ("--live",))]
+Cut = Annotated[bool, Field("Leave out dependencies that would form circles.", ("--cut",))]
 Reported = tuple["PlanReport", str]
 
 
@@ -280,7 +280,7 @@ def apply(app: "App", by: str, plan: Plan, dry_run: DryRun = False, live: Live =
     report = service.apply_plan(app.store, read, actor=by, dry_run=dry_run, live=live, cut=cut)
     said = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
     if report.proposed:
-        said += f", changes of {count(len(report.proposed), 'live bead')} proposed: they wait for your approval"
+        said += f", changes of {count(len(report.proposed), 'live bead')} proposed for your approval"
     return report, said if report.applied else f"{said}; nothing was written"
 
 
@@ -297,15 +297,15 @@ def propose(app: "App", by: str, plan: Plan, dry_run: DryRun = False) -> Reporte
     epics = sum(node.id in new and node.fields.get("type") == BeadType.EPIC for node in read.nodes)
     drafts = " and ".join(count_beads_and_epics(len(report.new) - epics, epics))
     changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
-    filed, then = ("would be filed", "nothing was written") if dry_run else ("filed", "they wait for your approval")
+    filed, then = ("would be added", "nothing was written") if dry_run else ("added", "`nobrakes approve` shows them")
     return report, f"{drafts} {filed}{changes}; {then}"
 
 
 Names = tuple[str, ...]
 NAME = "BEAD or BEAD:FIELD"
 Only = Annotated[Names, Field("Approve only this.", ("--only",), NAME, TEXT)]
-Without = Annotated[Names, Field("Approve all except this, which keeps waiting.", ("--without",), NAME, TEXT)]
-Overwrite = Annotated[Names, Field("Approve this although the bead was edited since.", ("--overwrite",), NAME, TEXT)]
+Without = Annotated[Names, Field("Approve everything except this, which keeps waiting.", ("--without",), NAME, TEXT)]
+Overwrite = Annotated[Names, Field("Approve this even if the bead was edited since.", ("--overwrite",), NAME, TEXT)]
 Drop = Annotated[Names, Field("Remove this proposed change, and approve nothing.", ("--drop",), NAME, TEXT)]
 Seen = Annotated[str, Field("Approve only if --dry-run still shows this revision.", ("--seen",), "REVISION")]
 
@@ -326,17 +326,17 @@ def commit_strategy(
 
     if drop:
         if only or without or overwrite:
-            hint = "Leave them out, or --drop."
-            raise UsageError("--drop does not go with --only, --without or --overwrite", hint)
+            hint = "Leave out --drop, or the others."
+            raise UsageError("--drop cannot be combined with --only, --without or --overwrite", hint)
         gone = approving.drop(app.store, drop, by)
         return {"dropped": list(gone)}, f"dropped: {', '.join(gone)}"
     choice = approving.Choice(frozenset(only), frozenset(without), frozenset(overwrite))
     done = approving.commit_strategy(app.store, app.git, app.paths, by, choice, revision or None)
     told = " and ".join(approving.told(app.store, done))
-    told = told or ("nothing was approved" if done.left else "nothing waits to be approved")
-    told += f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    told += f"; not approved, since it was edited after it was proposed: {', '.join(done.left)}" if done.left else ""
+    told = told or ("nothing was approved" if done.left else "nothing needs approval")
+    told += f"; main has the new .nobrakes/beads.jsonl (commit {done.commit[:12]})" if done.commit else ""
+    told += f"; not approved, because the bead was edited since: {', '.join(done.left)}" if done.left else ""
     if done.settings_left:
-        told += f"; not committed, since main has a different text: {', '.join(done.settings_left)}"
+        told += f"; not committed, because main has a different version: {', '.join(done.settings_left)}"
     gone = done.dropped
-    return done, told + (f"; dropped, since its bead is closed or has it: {', '.join(gone)}" if gone else "")
+    return done, told + (f"; dropped, because the bead is closed or already has it: {', '.join(gone)}" if gone else "")

@@ -474,27 +474,27 @@ def take_back(db: Database, number: int, actor: str) -> Escalation:
 def _refuse_what_is_past(db: Database, row: Any) -> None:
     number = row["id"]
     if row["resolved_at"] is None:
-        raise NotAllowed(f"escalation {number} has no answer to withdraw", "It is open: answer it.")
+        raise NotAllowed(f"escalation {number} has no answer to withdraw", "Its question is still open: answer it.")
     if row["answer"] is None:
-        why = "it was decided without an answer, or its bead was"
+        why = "you decided it or its bead without an answer"
         raise NotAllowed(f"escalation {number} has no answer to withdraw: {why}")
     if row["read_at"] is not None:
         raise _is_read(db, row)
     if row["session"] is not None and sessions_db.get_session(db, row["session"]).state is State.ENDED:
         raise NotAllowed(
             f"the answer to escalation {number} cannot be withdrawn: session {row['session']}, which asked, has ended",
-            f"`nobrakes session show {row['session']}` shows what was said in it.",
+            f"`nobrakes session show {row['session']}` shows its messages.",
         )
     same = db.maybe("SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (row["fingerprint"],))
     if same is not None:
-        raise NotAllowed(f"the agent asked the same again, as escalation {same[0]}", "Answer that one.")
+        raise NotAllowed(f"the agent asked the same question again: escalation {same[0]}", "Answer the newer question.")
     if row["bead"] is None:
         return
     bead = get_bead(db, row["bead"])
     if bead.status in CLOSED or bead.status is Status.REVIEWING:
         raise NotAllowed(
             f"the answer to escalation {number} cannot be withdrawn: bead {bead.id} is {bead.status.value}",
-            f"`nobrakes history {bead.id}` shows what happened since.",
+            f"`nobrakes history {bead.id}` shows what happened after the answer.",
         )
     moves.refuse_while_it_lands(db, bead.id, bead.status)
 

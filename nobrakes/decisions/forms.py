@@ -160,11 +160,11 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
         return
     if not LEAST[kind] <= len(options) <= MAX_OPTIONS:
         allowed = f"from {LEAST[kind]} to {MAX_OPTIONS}"
-        raise _wrong(f"a {kind} question has {allowed} options, and this has {len(options)}", "Ask in two questions.")
+        raise _wrong(f"a {kind} question has {allowed} options, and this one has {len(options)}", "Split the question.")
     if kind != "radio" and any(option.why for option in options):
-        raise _wrong(f"an option of a {kind} question asks for no reason", "Use radio.")
+        raise _wrong(f"an option of a {kind} question cannot ask for a reason", "Use radio.")
     if sum(option.rest for option in options) > 1:
-        raise _wrong("only one option can take any other words as its reason", "Leave `rest` out of the others.")
+        raise _wrong("only one option can accept free text as its reason", "Set `rest` for one option only.")
     for why in (option.label for option in options if option.why):
         other = next((option.label for option in options if _behind(why, option.label) is not None), None)
         if other is not None:
@@ -175,7 +175,7 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
             raise _wrong(f"two options are called '{label}'", "Give each a label of its own.")
         seen.add(label)
         if kind == "checkbox" and ("," in label or label == NONE_OF_THEM):
-            raise _wrong(f"'{label}' cannot be the label of a checkbox", "Use no comma, and another word than none.")
+            raise _wrong(f"'{label}' cannot be the label of a checkbox", "Use a label without a comma, and not 'none'.")
 
 
 def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
@@ -189,7 +189,7 @@ def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
             f"the recommended '{_shown(given[chosen.index(None)])}' is not an option", f"Options are: {_listed(found)}."
         )
     if len(chosen) > 1 and found.kind != "checkbox":
-        raise _wrong("more than one option is recommended", "Recommend one, or let several be chosen (checkbox).")
+        raise _wrong("more than one option is recommended", "Recommend one, or allow several choices (checkbox).")
     needing = next((one.label for one in found.options if one.why and one.label in chosen), None)
     if needing is not None:
         raise _wrong(f"'{needing}' is recommended, but needs a person's reason", "Recommend another option, or none.")
@@ -201,7 +201,7 @@ def judge(found: Form, given: str, recommended: bool = False) -> "Any":
     typed = clean(given).strip()
     if recommended:
         if typed:
-            raise _wrong("an answer and the recommended answer were both given", "Give one of the two.")
+            raise _wrong("an answer and the recommended answer were both given", "Give only one of the two.")
         if not found.recommended:
             raise _wrong("the question has no recommended answer", _choices(found))
         if found.kind == "checkbox":
@@ -339,7 +339,7 @@ def _listed(found: Form) -> str:
 
 def _text(typed: str, most: int) -> str:
     if len(typed) > most:
-        raise _wrong(f"the answer has {len(typed)} characters, and may have {most}", "Say it shorter.")
+        raise _wrong(f"the answer has {len(typed)} characters; the limit is {most}", "Shorten the answer.")
     return typed
 
 
@@ -387,8 +387,8 @@ GUIDE = "give guidance"
 PAUSE = "pause the bead"
 MAX_BLOCKER_OPTIONS = MAX_OPTIONS - 2
 OWN: "tuple[Mapping[str, Any], ...]" = (
-    {"label": GUIDE, "means": "an agent continues from here with your words", "why": True, "rest": True},
-    {"label": PAUSE, "means": "no agent works on it before you release it"},
+    {"label": GUIDE, "means": "an agent continues and reads your words", "why": True, "rest": True},
+    {"label": PAUSE, "means": "no agent works on the bead before you release it"},
 )
 
 
@@ -423,24 +423,24 @@ def is_roll_back(evidence: "Mapping[str, Any]", resolution: str) -> bool:
 WAYS = (RETRY, REPLAN, FAILING_PAUSE, ROLL_BACK)
 _RETRIES: "Mapping[str, Any]" = {
     "label": RETRY,
-    "means": "its failures are forgiven, and your words are in the prompt",
+    "means": "its failures no longer count, and the next prompt contains your words",
     "why": True,
     "rest": True,
 }
 _RESTS: "tuple[Mapping[str, Any], ...]" = (
-    {"label": FAILING_PAUSE, "means": "no agent begins on the feature or a bead of it before you resume it"},
-    {"label": ROLL_BACK, "means": "the feature rests; next you see what the rollback takes back, and confirm it"},
+    {"label": FAILING_PAUSE, "means": "no agent starts on the feature or its beads before you resume it"},
+    {"label": ROLL_BACK, "means": "the feature is paused; next you see what a rollback undoes, and confirm it"},
 )
 
 
 def failing_form() -> "dict[str, Any]":
-    plan = {"label": REPLAN, "means": "this goes to the plan of the feature; the bead rests until that is approved"}
+    plan = {"label": REPLAN, "means": "the feature's plan is changed; the bead is held until you approve the new plan"}
     return as_values(form({"kind": "radio", "options": [_RETRIES, plan, *_RESTS], "priority": 1}))
 
 
 def shaper_form(*go_on: str, priority: int = 1) -> "dict[str, Any]":
     """`go_on`: options instead of RETRY, the recommended one first."""
     own: list[Mapping[str, Any]] = [*map(parted, go_on)]
-    plan = {"label": REPLAN, "means": "the Shaper changes it by your words; then it is reviewed again", "why": True}
+    plan = {"label": REPLAN, "means": "the Shaper changes the plan as you say; then it is reviewed again", "why": True}
     values = {"kind": "radio", "options": [*(own or [_RETRIES]), plan, *_RESTS], "priority": priority}
     return as_values(form({**values, "recommended": [one["label"] for one in own[:1]]}))

@@ -47,10 +47,10 @@ class EscalationType(StrEnum):
 DECISIONS = {
     "approve": "Approve the plan, the change or the merge.",
     "add": "Create a draft from the agent's suggestion.",
-    "retry": "Let an agent try again; failures count from zero.",
+    "retry": "Let an agent try again, with a failure count of zero.",
     "cancel": "Cancel the bead.",
     "done": "Mark the bead as done by hand.",
-    "dismiss": "Close it without any action.",
+    "dismiss": "Close the escalation without any other action.",
 }
 """The words of `nobrakes resolve`, with their help."""
 FAILURES = frozenset(
@@ -161,10 +161,10 @@ class Mend:
 
 
 MENDS: Mapping[EscalationType, Mend] = {
-    EscalationType.CODE_REVIEW: Mend("what the code review found in all of", "fixes the findings", "findings"),
-    EscalationType.MERGE_REVIEW: Mend("what a person wants of"),
-    EscalationType.ASKED_AGAIN: Mend("what people wrote about the pull request of", "answers what people wrote"),
-    EscalationType.PULL_CLOSED: Mend("what a person wants of the pull request of"),
+    EscalationType.CODE_REVIEW: Mend("the code review's findings in all of", "fixes the findings", "findings"),
+    EscalationType.MERGE_REVIEW: Mend("a person's changes to"),
+    EscalationType.ASKED_AGAIN: Mend("people's comments on the pull request of", "answers people's comments"),
+    EscalationType.PULL_CLOSED: Mend("a person's changes to the pull request of"),
 }
 
 

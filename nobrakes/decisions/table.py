@@ -39,25 +39,25 @@ class About(StrEnum):
 class Effect(StrEnum):
     """Done in the same transaction that ends the question."""
 
-    ANSWER = "the agent that asked continues with your words"
-    BACK = "the escalation closes; its bead is retried with your note, and its failure count starts at zero"
-    HAND_BACK = "the bead is retried with your note; a bead that a person works on is held for that person"
+    ANSWER = "the agent that asked continues and reads your words"
+    BACK = "the escalation closes; the bead is retried with your note, and its failure count starts at zero"
+    HAND_BACK = "the bead is retried with your note; if a person did the work, it is held for that person"
     TO_TESTS = "the bead goes to a Test Writer with your note, and its failure count starts at zero"
-    MEND = "a new bead of the epic fixes the findings or what your note says; without either, the review starts again"
+    MEND = "a new bead of the epic fixes the findings, or does what your note says; else the review starts again"
     GO_ON = "the review of exactly this commit continues"
-    AFTER_TESTS = "a Doer begins with these tests, or the review of exactly this commit continues"
+    AFTER_TESTS = "a Doer starts with these tests, or the review of exactly this commit continues"
     READ_AGAIN = "the review starts again from the beginning"
-    DRAFTS = "each P2 becomes a draft; if there is a P1 the work goes back, else the review continues"
+    DRAFTS = "each P2 finding becomes a draft; with a P1 finding the work goes back, else the review continues"
     END = "the escalation closes, and the work that it stopped continues"
-    WORK = "the session works according to its plan"
-    OPEN_GATE = "the agent is tried again now"
+    WORK = "the session starts to work on its plan"
+    OPEN_GATE = "nobrakes starts the agent again now"
     DRAFT = "the suggestion becomes a draft"
     DONE = "the bead is done"
     CANCEL = "the bead is cancelled"
-    REST = "the bead is held until it is released"
+    REST = "the bead is held until you release it"
     PAUSE_FEATURE = "the feature is paused, and its beads are held"
-    CHANGE_PLAN = "the feature goes back to its plan, and a bead that failed is held until that is approved"
-    TELL_SHAPER = "the feature continues, and its Shaper gets your words"
+    CHANGE_PLAN = "the feature is planned again, and a bead that failed is held until you approve the new plan"
+    TELL_SHAPER = "the feature continues, and its Shaper reads your words"
 
 
 @frozen
@@ -75,25 +75,25 @@ Row = Mapping[About, Way]
 Rows = Mapping[Word, Row]
 
 _BACK = Way(Effect.BACK, "Try again", "{back}", "{back_costs}")
-_RETRY_EPIC = Way(Effect.BACK, "Try again", "The review of the epic starts again; no agent starts.")
-_RECHECK = Way(Effect.BACK, "Look again", "The escalation closes, and main is checked again.", "One validation.")
+_RETRY_EPIC = Way(Effect.BACK, "Try again", "The review of the epic starts again. No agent starts.")
+_RECHECK = Way(Effect.BACK, "Look again", "nobrakes checks main again and closes this escalation.", "One check run.")
 _DONE = Way(
     Effect.DONE,
     "Mark it as done",
     "The bead counts as done, without a merge and without a check. {may_start}",
-    "Work that is only on its branch does not reach main: merge it yourself first. The branch is archived.",
+    "Work on the bead's branch does not reach main: merge it yourself first. nobrakes archives the branch.",
 )
 _CANCEL = Way(
     Effect.CANCEL,
     "Cancel the bead",
-    "No agent works on the bead again. `nobrakes undo` restores it.",
-    "Its branch and its uncommitted files are archived. {stay_blocked}",
+    "No agent works on the bead again. `nobrakes undo` restores the bead.",
+    "nobrakes archives the bead's branch and uncommitted files. {stay_blocked}",
 )
 _CLOSE = "Close the escalation"
 _CLOSED: Row = {
-    About.BEAD: Way(Effect.END, _CLOSE, "Like `--retry`, but no agent reads your note."),
-    About.SESSION: Way(Effect.END, _CLOSE, "The session gets your note and learns that no action is needed."),
-    About.MACHINE: Way(Effect.END, _CLOSE, "No other effect."),
+    About.BEAD: Way(Effect.END, _CLOSE, "The bead is retried as with `--retry`, but no agent reads your note."),
+    About.SESSION: Way(Effect.END, _CLOSE, "The session gets your note, and the message that it need not act."),
+    About.MACHINE: Way(Effect.END, _CLOSE, "Only the escalation closes."),
 }
 
 
@@ -131,20 +131,20 @@ _ACCEPTED: Row = {
     About.BEAD: Way(
         Effect.GO_ON,
         _ACCEPT,
-        "The review of exactly this commit continues. It is merged if the checks pass.",
-        "nobrakes merges this change. If it gets another commit, you are asked again.",
+        "The review of exactly this commit continues. If the checks pass, nobrakes merges the commit.",
+        "The change reaches main. If the bead gets another commit, nobrakes asks you again.",
     ),
     About.CONTRACT: Way(
         Effect.GO_ON,
         _ACCEPT,
-        "You accept the checks exactly as shown. This bead is checked with them.",
-        "After the merge all work is checked with them. For another version you are asked again.",
+        "You accept the checks exactly as shown. nobrakes checks this bead with them.",
+        "After the merge nobrakes checks all work with them. It asks you again about any other version.",
     ),
     About.TESTS: Way(
         Effect.AFTER_TESTS,
         _ACCEPT,
-        "The tests stay as they are. The bead goes to a Doer, or its review continues with exactly this commit.",
-        "This bead's checks use the changed test-runner files. Main gets the files once the checks pass.",
+        "The tests stay unchanged. A Doer starts on the bead, or the review of exactly this commit continues.",
+        "This bead's checks use the changed files of the test runner. If the checks pass, main gets the files.",
     ),
 }
 _MEND = Way(Effect.MEND, "Try again", "{mend}")
@@ -153,7 +153,7 @@ _HELD_UP: Rows = {
         Way(
             Effect.END,
             _CLOSE,
-            "You will not be asked again about this cause.",
+            "nobrakes does not ask you again about this cause.",
             "The merge still waits until the problem is fixed.",
         )
     ),
@@ -173,34 +173,34 @@ TABLE: Mapping[EscalationType, Rows] = {
             Way(
                 Effect.DRAFT,
                 "Create a draft from it",
-                "A draft with your note and the agent's words. It waits for `nobrakes approve`.",
-                "No cost before you approve it.",
+                "A new draft contains your note and the agent's words. `nobrakes approve` makes it live.",
+                "No agent starts on the draft before you approve it.",
             ),
         ),
-        "dismiss": _everywhere(Way(Effect.END, "Drop the suggestion", "No further action.")),
+        "dismiss": _everywhere(Way(Effect.END, "Drop the suggestion", "No draft is made.")),
     },
     EscalationType.QUESTION: {
         "answer": {
-            About.BEAD: Way(Effect.ANSWER, "Answer", "The bead continues, with your words in the next prompt."),
-            About.SESSION: Way(Effect.ANSWER, "Answer", "The session continues with your words."),
-            About.MACHINE: Way(Effect.ANSWER, "Answer", "The work that waits continues with your words."),
+            About.BEAD: Way(Effect.ANSWER, "Answer", "The bead continues, and the next prompt contains your words."),
+            About.SESSION: Way(Effect.ANSWER, "Answer", "The session continues, and the agent reads your words."),
+            About.MACHINE: Way(Effect.ANSWER, "Answer", "The waiting work continues, and the agent reads your words."),
         },
         **_STOPPED,
         "retry": {
             About.BEAD: replace(_BACK, label="Let the agent decide"),
-            About.MACHINE: Way(Effect.BACK, "Leave it open", "The question closes without an answer."),
+            About.MACHINE: Way(Effect.BACK, "Leave it open", "nobrakes closes the question without an answer."),
         },
     },
     EscalationType.PLAN_REVIEW: {
         "approve": {
             About.BEAD: Way(
-                Effect.END, "Approve the plan", "The Doer follows this plan, with your note.", "{next_attempt}"
+                Effect.END, "Approve the plan", "The Doer follows this plan and your note.", "{next_attempt}"
             ),
             About.SESSION: Way(
                 Effect.WORK,
                 "Approve the plan",
-                "The session follows this plan, with your note.",
-                "The agent's tokens. It cannot merge.",
+                "The session follows this plan and your note.",
+                "The agent uses tokens. It cannot merge.",
             ),
         },
         "answer": _everywhere(Way(Effect.ANSWER, "Ask for another plan", "The agent plans again, with your words.")),
@@ -213,15 +213,15 @@ TABLE: Mapping[EscalationType, Rows] = {
         "retry": {
             **_USUALLY_RETRIED["retry"],
             About.AGENT: Way(
-                Effect.OPEN_GATE, "Try again", "nobrakes starts the agent again now, with one bead.", is_default=True
+                Effect.OPEN_GATE, "Try again", "nobrakes starts the agent on one bead now, as a test.", is_default=True
             ),
             About.MACHINE: Way(
-                Effect.BACK, "Try again", "nobrakes tries again, and asks you if the problem lasts.", is_default=True
+                Effect.BACK, "Try again", "nobrakes tries again. If it fails, it asks you again.", is_default=True
             ),
         },
         "dismiss": {
             **_CLOSED,
-            About.MACHINE: Way(Effect.END, _CLOSE, "No other effect. You are asked again if the problem lasts."),
+            About.MACHINE: Way(Effect.END, _CLOSE, "Only the escalation closes. nobrakes may ask you again."),
         },
     },
     EscalationType.CHECKS_CHANGED: _head_choices(_ACCEPTED, Effect.BACK, _RETRY_EPIC),
@@ -232,8 +232,8 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.BEAD: Way(
                 Effect.GO_ON,
                 "Approve the merge",
-                "It is merged, once it passes on the current {onto}.",
-                "The change reaches {onto}. If {onto} moves and the diff changes, you are asked again.",
+                "nobrakes merges the work after it passes on the current {onto}.",
+                "The change reaches {onto}. If {onto} moves and the diff changes, nobrakes asks you again.",
             )
         },
         Effect.HAND_BACK,
@@ -244,8 +244,8 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.BEAD: Way(
                 Effect.GO_ON,
                 "Continue without changes",
-                "The work continues unchanged, once it passes on the current {onto}.",
-                "The findings stay unfixed. If {onto} moves and the diff changes, the work is reviewed again.",
+                "nobrakes continues with the work unchanged, after it passes on the current {onto}.",
+                "The findings remain. If {onto} gets other commits and the diff changes, the work is reviewed again.",
             )
         },
         Effect.HAND_BACK,
@@ -260,13 +260,13 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.MACHINE: Way(
                 Effect.BACK,
                 "Look again",
-                "main is checked again now.",
-                "The checks run once on main. Nothing is merged until they pass.",
+                "nobrakes checks main again now.",
+                "The checks run once on main. nobrakes merges nothing until they pass.",
             ),
         },
         "dismiss": {
             **_CLOSED,
-            About.MACHINE: Way(Effect.END, _CLOSE, "No other effect.", "Merges wait until main is green."),
+            About.MACHINE: Way(Effect.END, _CLOSE, "Only the escalation closes.", "Merges wait until main passes."),
         },
     },
     EscalationType.CHECKOUT_BEHIND: _HELD_UP,
@@ -275,12 +275,12 @@ TABLE: Mapping[EscalationType, Rows] = {
     EscalationType.CAP_REACHED: _STOPPED,
     EscalationType.NOBRAKES_FAILED: {
         **_STOPPED,
-        "retry": {About.BEAD: _BACK, About.MACHINE: Way(Effect.BACK, "Look again", "The escalation closes.")},
+        "retry": {About.BEAD: _BACK, About.MACHINE: Way(Effect.BACK, "Close it", "nobrakes closes the escalation.")},
     },
 }
 
-BLOCKER, FEATURE, READING = "an agent that cannot continue", "a step of a feature that fails", "code review findings"
-SHAPER = "a feature's Shaper or reviewers that fail"
+BLOCKER, FEATURE, READING = "an agent that cannot continue", "a failing step of a feature", "code review findings"
+SHAPER = "a failing Shaper or plan reviewer of a feature"
 OPTIONS: Mapping[str, Mapping[str, Effect]] = {
     BLOCKER: {forms.PAUSE: Effect.REST},
     FEATURE: {
@@ -319,7 +319,7 @@ def ways(found: Escalation, bead: Bead | None = None) -> dict[Word, Way]:
         return {}
     made: dict[Word, Way] = {}
     if found.form is not None and "answer" not in TABLE[found.type]:
-        made["answer"] = Way(Effect.ANSWER, "Answer", "The agent continues with your words.")
+        made["answer"] = Way(Effect.ANSWER, "Answer", "The agent continues and reads your words.")
     for word, row in TABLE[found.type].items():
         way = next((row[one] for one in about(found, bead) if one in row), None)
         if way is not None:
@@ -343,44 +343,43 @@ def chosen(found: Escalation, label: str, bead: Bead | None = None) -> Effect | 
 
 
 ESCALATIONS: Mapping[EscalationType, str] = {
-    EscalationType.CONFLICT: "The branch and main change the same lines. No agent resolves it for you.",
+    EscalationType.CONFLICT: "The bead's branch and main change the same lines. A person decides what happens.",
     EscalationType.CHECKS_CHANGED: "The branch changes a protected file, a protected section of a manifest or a file "
-    "that a check's command names. You see the difference: `--approve` continues the review of exactly this commit, "
-    "`--retry` sends the work back. "
-    "Of a scaffolding bead's contract (`.nobrakes/config.toml`) you approve the very bytes.",
-    EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, what looks "
-    "like a secret key, or clear text of what git keeps through a filter: `--approve` continues the review of exactly "
-    "this commit, `--retry` sends the work back.",
-    EscalationType.FILTER_NOT_ALLOWED: "git stores a changed file through a filter that is not listed in `git.filters` "
-    "or `git.clear_text`. The text says what to type. From the next start on the bead continues.",
-    EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your approval: the bead or an epic above "
-    "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
-    "them, `--retry` sends them back with your note. The approval counts for this content only, also on another base.",
-    EscalationType.CODE_REVIEW: "Everything passed, and an agent that did not do the work found something in it, or no "
-    "agent could read it (`review.code_review`). `--approve` continues with it as it is, `--retry` sends it back.",
-    EscalationType.ASKED_AGAIN: "People asked twice for a change of one point. `--retry`: a Doer tries once more.",
-    EscalationType.PULL_CLOSED: "Somebody closed its pull request unmerged. `--retry` starts a Doer for a new one.",
-    EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little about them.",
-    EscalationType.REPEATED_FAILURE: "`max_failures` attempts failed. The escalation lists all of them.",
-    EscalationType.DOER_SUGGESTION: "An agent saw work outside of its bead (`nobrakes agent escalate`).",
-    EscalationType.QUESTION: "An agent asks (`nobrakes agent ask`), or stopped as blocked and says why.",
-    EscalationType.PLAN_REVIEW: "A session that plans, or a bead with the label `plan-review`, waits until you approve "
-    "its plan (`nobrakes agent request-review`).",
-    EscalationType.BROKEN_CHECKS: "A check is missing, collected no test, timed out or was killed.",
-    EscalationType.BROKEN_ENVIRONMENT: "The agent does not start (one question for all beads), or its login, model or "
-    "settings are wrong; or five faults of the machine in a row.",
-    EscalationType.MAIN_RED: "main's own checks fail: found before a branch was blamed for it, or after a merge. One "
-    "red main is one escalation, which collects all findings.",
-    EscalationType.BREAKER_OPEN: "Every agent of the role has failed on the bead in the same way, or without a commit, "
-    "as often as `[breaker]` says. Deciding it lets each of them try once more.",
-    EscalationType.CAP_REACHED: "The bead has reached a cap of `[caps.bead]`.",
-    EscalationType.CHECKOUT_BEHIND: "A merge has waited for a quarter of an hour for a checkout of main. Its text says "
-    "where, and what to type there. Once you have, the merge continues and the escalation closes.",
-    EscalationType.MERGE_HELD_UP: "A merge cannot continue, and the work is not at fault: the remote refuses the "
-    "push, does not let this account in or did not answer for five minutes, a filter fails, a lock was left, a disk is "
-    "full. Once the problem is fixed, the merge continues and the escalation closes.",
-    EscalationType.NOBRAKES_FAILED: "An internal error in nobrakes while it worked on this bead; all other work "
-    "continued. The escalation has the traceback. After the second one the bead is held (`nobrakes release`).",
+    "that a check's command names. `--approve` continues the review of exactly this commit; `--retry` sends the work "
+    "back. If a scaffolding bead changes `.nobrakes/config.toml`, you approve exactly the version shown.",
+    EscalationType.UNUSUAL_CONTENT: "The branch has hidden characters in file names, something that looks like a "
+    "secret key, or decrypted text of a file that a git filter encrypts. `--approve` continues the review of exactly "
+    "this commit; `--retry` sends the work back.",
+    EscalationType.FILTER_NOT_ALLOWED: "The bead changes a file that git stores through a filter, and `git.filters` or "
+    "`git.clear_text` does not list that filter. The escalation says what to type. After a restart the bead continues.",
+    EscalationType.MERGE_REVIEW: "All checks passed, and the merge needs your approval, because the bead or an epic "
+    "above it has the label `merge-review`, or `review.approve` is `always`. `--approve` merges the work; `--retry` "
+    "sends it back with your note. The approval is valid for this content only, also after a rebase.",
+    EscalationType.CODE_REVIEW: "All checks passed. A code reviewer found problems, or no code reviewer was available "
+    "(`review.code_review`). `--approve` continues with the work unchanged; `--retry` sends it back.",
+    EscalationType.ASKED_AGAIN: "People asked twice for the same change of a pull request. `--retry`: a Doer tries it.",
+    EscalationType.PULL_CLOSED: "Somebody closed the pull request without a merge. `--retry`: a Doer makes a new one.",
+    EscalationType.WEAK_TESTS: "As repeated_failure, but the tests were too weak. The bead may say too little.",
+    EscalationType.REPEATED_FAILURE: "`limits.max_failures` attempts on a bead failed. The escalation lists them.",
+    EscalationType.DOER_SUGGESTION: "An agent suggests work outside of its bead (`nobrakes agent escalate`).",
+    EscalationType.QUESTION: "An agent asks a question (`nobrakes agent ask`), or ended as blocked and says why.",
+    EscalationType.PLAN_REVIEW: "A session that plans, or a bead with the label `plan-review`, is waiting for you to "
+    "approve its plan (`nobrakes agent request-review`).",
+    EscalationType.BROKEN_CHECKS: "A check gave no result: it is missing, collected no test, timed out or was killed.",
+    EscalationType.BROKEN_ENVIRONMENT: "The agent does not start, its login, model or settings are wrong, or five "
+    "attempts in a row failed because of the machine. nobrakes asks once for all beads.",
+    EscalationType.MAIN_RED: "The checks fail on main itself. nobrakes found this before it blamed a branch, or after "
+    "a merge. It asks once, and adds later findings to the same escalation.",
+    EscalationType.BREAKER_OPEN: "Every agent of the role failed on the bead repeatedly, with the same error or "
+    "without a commit (settings in `[breaker]`). Your decision lets each of them try once more.",
+    EscalationType.CAP_REACHED: "The bead has reached a spending limit of `[caps.bead]`.",
+    EscalationType.CHECKOUT_BEHIND: "A merge has waited 15 minutes because a checkout of main has changes in its way. "
+    "The escalation says where, and what to type. Then the merge continues and the escalation closes.",
+    EscalationType.MERGE_HELD_UP: "A merge cannot continue, and the work is not the cause. For example, the remote "
+    "refuses the push or the login, or did not answer for five minutes; a git filter fails; a lock file was left; or a "
+    "disk is full. After you fix the problem, the merge continues and the escalation closes.",
+    EscalationType.NOBRAKES_FAILED: "nobrakes had an internal error while it worked on this bead. All other work "
+    "continued. The escalation contains the traceback. After a second error nobrakes holds the bead.",
 }
 """Each type needs a meaning for docs/reference/outcomes.md."""
 CAUSES: Mapping[EscalationType, str] = {
@@ -389,21 +388,21 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.WEAK_TESTS: "its tests prove too little",
     EscalationType.DOER_SUGGESTION: "an agent suggests more work",
     EscalationType.QUESTION: "an agent's question",
-    EscalationType.PLAN_REVIEW: "its plan waits for your approval",
+    EscalationType.PLAN_REVIEW: "its plan needs your approval",
     EscalationType.BROKEN_CHECKS: "a check gave no result",
     EscalationType.BROKEN_ENVIRONMENT: "the agent or the machine is broken",
-    EscalationType.CHECKS_CHANGED: "changes files that decide whether work passes",
+    EscalationType.CHECKS_CHANGED: "changes protected files, which decide whether work passes",
     EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
     EscalationType.FILTER_NOT_ALLOWED: "needs a git filter that is not allowed",
-    EscalationType.MERGE_REVIEW: "passed, and its merge is waiting for your approval",
-    EscalationType.CODE_REVIEW: "passed, and you decide on a reviewer's findings",
+    EscalationType.MERGE_REVIEW: "passed its checks, and the merge needs your approval",
+    EscalationType.CODE_REVIEW: "passed its checks, and a code reviewer's findings need your decision",
     EscalationType.ASKED_AGAIN: "people asked twice for the same change of its pull request",
-    EscalationType.PULL_CLOSED: "its pull request was closed unmerged",
+    EscalationType.PULL_CLOSED: "its pull request was closed without a merge",
     EscalationType.MAIN_RED: "main fails its checks",
     EscalationType.CHECKOUT_BEHIND: "a checkout of main blocks its merge",
     EscalationType.MERGE_HELD_UP: "its merge cannot continue",
-    EscalationType.BREAKER_OPEN: "every agent fails on it",
-    EscalationType.CAP_REACHED: "reached a cap of [caps.bead]",
+    EscalationType.BREAKER_OPEN: "every agent keeps failing on it",
+    EscalationType.CAP_REACHED: "reached a spending limit of [caps.bead]",
     EscalationType.NOBRAKES_FAILED: "an internal error in nobrakes",
 }
 """Short reasons for asking."""

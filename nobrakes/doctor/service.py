@@ -530,7 +530,7 @@ def _database(patient: _Patient) -> Iterator[Finding]:
 def _soundness(problems: list[str]) -> Finding:
     if not problems:
         return Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
-    bad = any(", and should be " not in text for text in problems)
+    bad = any(", but should be " not in text for text in problems)
     said = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
     return Finding("database", ERROR, said + _SAFE, "rebuild") if bad else Finding("counters", ERROR, said, "counters")
 

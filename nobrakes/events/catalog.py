@@ -50,7 +50,7 @@ def _merged(event: Event) -> str:
 
 def _landed(event: Event) -> str:
     commit = one_line(str(event.data.get("merged_commit") or ""))[:12]
-    return f"landed on its epic's branch as {commit}" if commit else "landed on its epic's branch"
+    return f"merged into its epic's branch as {commit}" if commit else "merged into its epic's branch"
 
 
 def _asked(event: Event) -> str:
@@ -80,15 +80,15 @@ def verdict(results: Sequence[Mapping[str, Any]]) -> str:
 
 def _checks_began(event: Event) -> str:
     last = event.data.get("seconds")
-    took = f", took {lasted(float(last))} last time" if isinstance(last, int | float) else ""
+    took = f" (last time {lasted(float(last))})" if isinstance(last, int | float) else ""
     step, epic = (str(event.data.get(key) or "") for key in ("step", "epic"))
-    return f"checks begin on {work_status.subject(step, epic)}{took}"
+    return f"checks start on {work_status.subject(step, epic)}{took}"
 
 
 def _culprit(event: Event) -> str:
     why = work_status.plain(str(event.data.get("why") or ""))
     return ": ".join(
-        part for part in ("culprit found" if event.data.get("commit") else "no culprit found", why) if part
+        part for part in ("found what broke main" if event.data.get("commit") else "no culprit found", why) if part
     )
 
 
@@ -100,7 +100,7 @@ def _sprint(event: Event) -> str:
 
 def _project(event: Event) -> str:
     name, chat = (one_line(str(event.data.get(key) or "")) for key in ("projectName", "sessionId"))
-    return f"project {name} set for session {chat}"
+    return f"session {chat} now works on project {name}"
 
 
 def _said(event: Event, key: str) -> str:
@@ -112,7 +112,7 @@ _FEATURE_STATES = {"active": "is", "error": "stopped with an error", "expired": 
 
 def _moved(event: Event) -> str:
     stage, state = _said(event, "stage"), _said(event, "state")
-    came = f"feature {_FEATURE_STATES.get(state, f'is {state}')} in {stage}"
+    came = f"feature {_FEATURE_STATES.get(state, f'is {state}')} in stage {stage}"
     why = one_line(str(event.data.get("reason") or ""))
     return f"{came}: {why}" if why else came
 
@@ -169,7 +169,7 @@ def _pull_issue(event: Event) -> str:
     data = event.data
     issue, check = (one_line(str(data.get(key) or "")) for key in ("issue", "check"))
     if check:
-        return f"{_pull_name(event)} has a red check: {check}" + (f": {issue}" if issue else "")
+        return f"{_pull_name(event)} has a failed check: {check}" + (f": {issue}" if issue else "")
     file = one_line(str(data.get("file") or ""))
     where = f", {file}:{data['line']}" if file and data.get("line") else f", {file}" if file else ""
     return f"{_pull_name(event)} has a comment by {one_line(str(data.get('by') or 'somebody'))}{where}: {issue}"
@@ -177,7 +177,7 @@ def _pull_issue(event: Event) -> str:
 
 def _push_allowed(event: Event) -> str:
     head, branch = (one_line(str(event.data.get(key) or "")) for key in ("head", "branch"))
-    return f"allowed the push of {head[:12]} as {branch}"
+    return f"allowed nobrakes to push {head[:12]} as {branch}"
 
 
 def _is_question(event: Event) -> bool:
@@ -252,42 +252,42 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.CHANGED: _row(
         "A person edited the bead.", "fields", Rule(Name.STEP_UPDATED, say.StepUpdated, {"changes": "fields"})
     ),
-    Kind.APPROVED: _row("A draft went live.", "", Rule(Name.PLAN_APPROVED, Payload)),
+    Kind.APPROVED: _row("A person approved a draft: agents can start on it.", "", Rule(Name.PLAN_APPROVED, Payload)),
     Kind.CHANGE_PROPOSED: _row(
-        "A change of the bead was proposed; a person has not approved it yet.",
+        "Somebody proposed a change of the bead. No person has approved it yet.",
         "parts",
-        inside="Nothing is changed by it; what a person approves of it is public by itself.",
+        inside="A proposal changes nothing. The approved change has a public event of its own.",
     ),
-    Kind.CHANGE_DROPPED: _row("A proposed change was dropped.", "parts why", inside="Nothing is changed by it."),
+    Kind.CHANGE_DROPPED: _row("A proposed change was dropped.", "parts why", inside="The bead does not change."),
     Kind.CHANGE_APPROVED: _row(
-        "A person approved the proposed change of the bead.", "parts", inside="What it changes is public by itself."
+        "A person approved the proposed change of the bead.", "parts", inside="Each change has a public event."
     ),
     Kind.STRATEGY_APPROVED: _row(
-        "A person approved proposed changes, with the drafts that waited.",
+        "A person approved proposed changes and the drafts that were waiting.",
         "first drafts changes",
         Rule(Name.PLAN_APPROVED, Payload),
     ),
     Kind.HELD: _row(
-        "A person holds the bead.", "reason before red", Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"})
+        "A person held the bead.", "reason before red", Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"})
     ),
     Kind.RELEASED: _row(
-        "A held bead may continue.", "before", Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "released"})
+        "A person released a held bead.", "before", Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "released"})
     ),
     Kind.DEFERRED: _row(
-        "No agent starts on the bead before a given time.",
+        "A person deferred the bead: no agent starts on it before a given time.",
         "until before",
         Rule(Name.PAUSED_BLOCKER, say.Paused, fixed={"blocker": "deferred"}),
     ),
     Kind.DEPENDENCY_ADDED: _row(
-        "The bead depends on another one.", _EDGE, Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": True})
+        "The bead depends on another bead.", _EDGE, Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": True})
     ),
     Kind.DEPENDENCY_REMOVED: _row(
-        "The bead no longer depends on the other one.",
+        "The bead no longer depends on another bead.",
         _EDGE,
         Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": False}),
     ),
     Kind.TEST_WRITER_STARTED: _row(
-        "A Test Writer claimed the bead.",
+        "A Test Writer started on the bead.",
         _START_KEYS,
         Rule(Name.TEST_WRITER_SPAWNED, say.Spawned, _CLI_FIELDS),
         _STEP_STARTED,
@@ -297,7 +297,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         json="test_writer_spawned",
     ),
     Kind.TESTS_PROVEN_RED: _row(
-        "The tests fail as they should; a Doer is next.",
+        "The new tests fail as they should. A Doer is next.",
         _END_KEYS,
         Rule(Name.TEST_WRITER_COMPLETED, say.Ended),
         _STATUS,
@@ -306,14 +306,14 @@ TABLE: Mapping[Kind, KindDescription] = {
         says_end=True,
     ),
     Kind.TESTS_REJECTED: _row(
-        "The new tests do not fail, or fail for a wrong reason.",
+        "The new tests do not fail, or fail for the wrong reason.",
         _END_KEYS,
         Rule(Name.TEST_WRITER_FAILED, say.Ended),
         _STATUS,
         style="yellow",
     ),
     Kind.TEST_WRITER_STOPPED: _row(
-        "The Test Writer finished without any proven tests.",
+        "The Test Writer stopped without tests that fail as they should.",
         _END_KEYS,
         _CRASH,
         Rule(Name.TEST_WRITER_FAILED, say.Ended),
@@ -322,7 +322,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="yellow",
     ),
     Kind.DOER_STARTED: _row(
-        "A Doer claimed the bead.",
+        "A Doer started on the bead.",
         _START_KEYS,
         Rule(Name.DOER_SPAWNED, say.Spawned, _CLI_FIELDS),
         _STEP_STARTED,
@@ -332,7 +332,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         json="doer_spawned",
     ),
     Kind.WORK_SUBMITTED: _row(
-        "The Doer handed in; the Reviewer is next.",
+        "The Doer handed in its work. The Reviewer is next.",
         _END_KEYS,
         Rule(Name.DOER_COMPLETED, say.Ended),
         _STATUS,
@@ -341,7 +341,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         says_end=True,
     ),
     Kind.DOER_STOPPED: _row(
-        "The Doer ended without handing in.",
+        "The Doer stopped without handing in work.",
         _END_KEYS,
         _CRASH,
         Rule(Name.DOER_FAILED, say.Ended),
@@ -351,27 +351,27 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="yellow",
     ),
     Kind.STOP_ASKED: _row(
-        "`nobrakes stop` for one agent; it ends as `interrupted`. For a turn of a session only `session` is set.",
+        "A person stopped one agent, which ends as `interrupted`. For a session's turn only `session` is set.",
         "name number session",
         Rule(Name.STOP_REQUESTED, say.StopAsked, {"worker": "name"}),
     ),
     Kind.REVIEW_STARTED: _row(
-        "The Reviewer claimed the bead.",
+        "The Reviewer started on the bead.",
         _START_KEYS,
         Rule(Name.REVIEW_STARTED, say.Spawned, _CLI_FIELDS),
         word="review started",
         line=_started,
     ),
     Kind.CHECKS_BEGAN: _row(
-        "A validation begins.",
+        "A run of the checks started.",
         "step commit run seconds epic",
-        inside="A sign for people that something slow begins; its result is public.",
+        inside="It shows people that something slow started. The result of the checks is public.",
         line=_checks_began,
     ),
     Kind.REVIEW_STEP: _row(
-        "A validation of the review ended.",
+        "A run of the checks in the review ended.",
         "step commit run results epic",
-        inside="The steps of a review may change between versions; its result is public.",
+        inside="A review's steps may change between versions of nobrakes. The review's result is public.",
         line=_checked,
     ),
     Kind.REVIEW_REJECTED: _row(
@@ -391,7 +391,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.REVIEW_INTERRUPTED, say.Ended),
     ),
     Kind.LANDED: _row(
-        "The bead is on the branch of its epic. For an epic: the work so far has been merged, and the epic continues.",
+        "The bead was merged into its epic's branch. For an epic: the work so far was merged, and the epic continues.",
         _END_KEYS,
         Rule(Name.REVIEW_PASSED, say.Ended),
         _STATUS,
@@ -400,7 +400,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         says_end=True,
     ),
     Kind.MERGED: _row(
-        "The bead is on main.",
+        "nobrakes merged the bead into main.",
         _END_KEYS,
         Rule(Name.REVIEW_PASSED, say.Ended),
         _closed(Name.STEP_COMPLETED, Kind.MERGED, "merged_commit"),
@@ -411,7 +411,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         says_end=True,
     ),
     Kind.FOUND_MERGED: _row(
-        "Main carries the bead's merge: the pull request of its epic was merged, or the database was older than main. "
+        "nobrakes found the bead's merge on main: its epic's pull request was merged, or the database was outdated. "
         "The bead is done.",
         f"merged_commit base reason with whole {_MOVE_KEYS}",
         _closed(Name.STEP_COMPLETED, Kind.FOUND_MERGED, "merged_commit"),
@@ -419,18 +419,18 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="green",
     ),
     Kind.REVERTED: _row(
-        "A commit on main reverted the merge, for a person or for main's monitor. The bead is open again.",
+        "A commit on main reverted the merge: a person undid it, or it had broken main. The bead is open again.",
         f"commit revert undone results {_MOVE_KEYS}",
         Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reverted"}),
         style="red",
     ),
     Kind.FLAKED: _row(
-        "A check failed and passed on the same tree, under the same contract.",
+        "A check failed and passed on the same files with the same settings.",
         "check tests tree run",
         Rule(Name.CHECK_FLAKED, say.Flaked),
     ),
     Kind.CODE_REVIEW_BEGAN: _row(
-        "An agent reviews work that passed its checks.",
+        "An agent started to review work that passed its checks.",
         "session round of agent model head",
         Rule(Name.CODE_REVIEW_STARTED, say.WorkRead, _READ_FIELDS),
         line=_read,
@@ -442,42 +442,42 @@ TABLE: Mapping[Kind, KindDescription] = {
         line=_read,
     ),
     Kind.PUSH_ALLOWED: _row(
-        "A person allowed work that passed to be pushed and its pull request to be opened (`nobrakes pr open`).",
+        "A person allowed nobrakes to push work that passed and to open its pull request (`nobrakes pr open`).",
         "head branch",
         Rule(Name.PR_ALLOWED, say.PushAllowed),
         line=_push_allowed,
     ),
     Kind.PULL_OPENED: _row(
-        "The bead's pull request is open.", _PULL_KEYS, Rule(Name.PR_CREATED, say.Requested), line=_pull("is open")
+        "The bead's pull request was opened.", _PULL_KEYS, Rule(Name.PR_CREATED, say.Requested), line=_pull("is open")
     ),
     Kind.PULL_REVIEW_BEGAN: _row(
-        "People or checks of the code host began to review it.",
+        "People, or checks at the code host, started to review the pull request.",
         _PULL_KEYS,
         Rule(Name.PR_REVIEW_STARTED, say.Requested),
         line=_pull("is under review"),
     ),
     Kind.PULL_ISSUE_FOUND: _row(
-        "Somebody with write access commented on it, or a check of the code host is red; each is reported once.",
+        "Somebody with write access commented on the pull request, or one of its checks failed. Each is reported once.",
         f"{_HOST_KEYS} issue severity suggestion by check file line",
         Rule(Name.PR_ISSUE_FOUND, say.RequestIssue),
         line=_pull_issue,
         style="yellow",
     ),
     Kind.PULL_APPROVED: _row(
-        "Somebody with write access approved it.",
+        "Somebody with write access approved the pull request.",
         f"{_HOST_KEYS} by",
         Rule(Name.PR_APPROVED, say.RequestApproved),
         line=_pull_by,
         style="green",
     ),
     Kind.PULL_MERGED: _row(
-        "People merged it; the end of its review follows.",
+        "Somebody merged the pull request. The end of the bead's review follows.",
         _PULL_KEYS,
         Rule(Name.PR_MERGED, say.Requested),
         line=_pull("is merged"),
     ),
     Kind.ESCALATED: _row(
-        "A person is asked, and the bead waits.",
+        "nobrakes asked a person. The bead waits for the decision.",
         f"{_ASK_KEYS} session form",
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": True}),
         Rule(Name.QUESTION_ASKED, say.Question, _QUESTION_FIELDS, when=_is_question),
@@ -488,39 +488,39 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="red",
     ),
     Kind.SUGGESTED: _row(
-        "A person gets a notice; no work waits for an answer.",
+        "A person got a notice. No work waits for an answer.",
         f"{_ASK_KEYS} severity",
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": False}),
         line=_asked,
     ),
     Kind.ANSWERED: _row(
-        "A person answered.",
+        "A person answered a question.",
         "escalation answer",
         Rule(Name.QUESTION_ANSWERED, say.Answered, {"question_id": "escalation"}),
     ),
     Kind.ANSWER_READ: _row(
-        "An agent acts on the answer. The answer can no longer be withdrawn.",
+        "An agent has read the answer, so the person can no longer withdraw it.",
         "escalation",
         Rule(Name.QUESTION_READ, say.AnswerRead, {"question_id": "escalation"}),
     ),
     Kind.ANSWER_TAKEN_BACK: _row(
-        "A person took back an answer that no agent had read.",
+        "A person withdrew an answer before an agent read it.",
         "escalation answer",
         Rule(Name.QUESTION_REOPENED, say.Answered, {"question_id": "escalation"}),
     ),
-    Kind.RESOLVED: _row("A person decided.", "escalation resolution to", Rule(Name.RESUMED, say.Resumed), _STATUS),
+    Kind.RESOLVED: _row("A person decided it.", "escalation resolution to", Rule(Name.RESUMED, say.Resumed), _STATUS),
     Kind.RETRIED: _row(
-        "A person sends the bead back to agents; its failures count from zero again.",
+        "A person retried the bead. Its failure count starts at zero.",
         "failures reason",
         Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "retry"}),
     ),
     Kind.TAKEN: _row(
-        "A person works on the bead, and it is held for them.",
+        "A person took over the bead. nobrakes holds it for them.",
         f"reason folder {_MOVE_KEYS}",
         Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"}),
     ),
     Kind.HANDED_IN: _row(
-        "A person handed in work; the Reviewer is next, and the bead's open decisions are closed.",
+        "A person handed in work on the bead. The Reviewer is next, and the bead's open escalations are closed.",
         f"head number folder {_MOVE_KEYS}",
         Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "handed in by a person"}),
     ),
@@ -529,43 +529,43 @@ TABLE: Mapping[Kind, KindDescription] = {
         "A person marked the bead as done.", _CLOSE_KEYS, _closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND), _STATUS
     ),
     Kind.REOPENED: _row(
-        "A closed bead is open again.",
+        "A person reopened a closed bead.",
         f"reason {_MOVE_KEYS}",
         Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reopened"}),
     ),
     Kind.PREVIEW_STARTED: _row(
-        "A person started the project's server in the bead's workspace.", "", inside="It changes nothing."
+        "A person started a preview of the bead.", "", inside="A preview does not change the bead."
     ),
-    Kind.PREVIEW_STOPPED: _row("A person stopped that server.", "", inside="It changes nothing."),
+    Kind.PREVIEW_STOPPED: _row("A person stopped a preview of the bead.", "", inside="A preview changes no bead."),
     Kind.EPIC_COMPLETED: _row(
-        "The last child of the epic was closed.", _MOVE_KEYS, _closed(Name.STEP_COMPLETED, Kind.EPIC_COMPLETED)
+        "The epic's last open bead was closed.", _MOVE_KEYS, _closed(Name.STEP_COMPLETED, Kind.EPIC_COMPLETED)
     ),
-    Kind.EPIC_LANDED: _row("The beads of the epic are on its branch; its pull request is next.", _MOVE_KEYS, _STATUS),
-    Kind.LOGGED: _row("`nobrakes agent log`.", _SAID_KEYS, Rule(Name.AGENT_LOGGED, say.Said)),
-    Kind.PROGRESSED: _row("`nobrakes agent progress`.", _SAID_KEYS, _STATUS),
+    Kind.EPIC_LANDED: _row("All beads of the epic are on its branch. Its pull request is next.", _MOVE_KEYS, _STATUS),
+    Kind.LOGGED: _row("An agent wrote a line into the bead's log.", _SAID_KEYS, Rule(Name.AGENT_LOGGED, say.Said)),
+    Kind.PROGRESSED: _row("An agent reported its progress (`nobrakes agent progress`).", _SAID_KEYS, _STATUS),
     Kind.NOTIFIED: _row(
-        "`nobrakes agent notify`; the person gets a notice.", _SAID_KEYS, Rule(Name.AGENT_NOTIFIED, say.Said)
+        "An agent sent the person a notice (`nobrakes agent notify`).", _SAID_KEYS, Rule(Name.AGENT_NOTIFIED, say.Said)
     ),
     Kind.TESTED: _row(
-        "`nobrakes agent test`: how each check ended.", _SAID_KEYS, Rule(Name.AGENT_TESTED, say.Said), _STATUS
+        "An agent ran the checks (`nobrakes agent test`).", _SAID_KEYS, Rule(Name.AGENT_TESTED, say.Said), _STATUS
     ),
     Kind.HANDED_OFF: _row(
-        "`nobrakes agent done`: the agent left a note for the next one; its process still runs.",
+        "An agent left a note for the next agent (`nobrakes agent done`). Its process is still running.",
         "outcome",
         Rule(Name.AGENT_HANDED_OFF, say.HandedOff),
         word="left a note for the next one",
     ),
     Kind.FILES_CHANGED: _row(
-        "An agent changed files in its workspace; reported from time to time.", "changed", _STATUS
+        "An agent changed files in its workspace. nobrakes reports this at intervals.", "changed", _STATUS
     ),
-    Kind.TESTS_RUN: _row("An agent ran the tests by a tool of its own.", "call passed", _STATUS),
+    Kind.TESTS_RUN: _row("An agent ran the tests with its own tools.", "call passed", _STATUS),
     Kind.DANGER_SEEN: _row(
-        "A tool call looked dangerous; the person gets a notice.",
+        "An agent's tool call looked dangerous. The person gets a notice.",
         "call text why",
         Rule(Name.SAFETY_DANGER_SEEN, say.DangerSeen, {"session_id": "session"}),
     ),
     Kind.SESSION_BEGAN: _row(
-        "A conversation with an agent began.",
+        "A session with an agent started.",
         "session kind agent title",
         Rule(Name.SESSION_BEGAN, say.SessionBegan, {"session_id": "session", "cli": "agent"}),
     ),
@@ -573,17 +573,17 @@ TABLE: Mapping[Kind, KindDescription] = {
         "A session got a message.", "session text", Rule(Name.SESSION_SAID, say.SessionSaid, {"session_id": "session"})
     ),
     Kind.TURN_STARTED: _row(
-        "A session's agent was started.",
+        "nobrakes started a session's agent for one turn.",
         "session turn agent model",
         Rule(Name.SESSION_TURN_STARTED, say.TurnStarted, {"session_id": "session", "cli": "agent"}),
     ),
     Kind.TURN_ENDED: _row(
-        "A session's agent ended.",
+        "A session's agent ended its turn.",
         "session turn outcome detail state",
         Rule(Name.SESSION_TURN_ENDED, say.TurnEnded, {"session_id": "session"}),
     ),
     Kind.SESSION_ENDED: _row(
-        "A session was ended.", "session", Rule(Name.SESSION_ENDED, say.InSession, {"session_id": "session"})
+        "A person ended a session.", "session", Rule(Name.SESSION_ENDED, say.InSession, {"session_id": "session"})
     ),
     Kind.PROJECT_SET: _row(
         "A chat agent's session now works on this project.",
@@ -593,7 +593,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         json="project.set",
     ),
     Kind.FEATURE_BEGAN: _row(
-        "A person began a feature; the bead is its epic.",
+        "A person started a feature. The event's bead is the feature's epic.",
         "title base criteria files",
         Rule(Name.STAGE_DISCOVERY, say.Staged, {"feature_description": "title"}),
     ),
@@ -613,7 +613,7 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.FEATURE_TOLD: _row(
         "A notice about a feature: its session expires soon, its agent is changing, or its context is nearly full.",
         "text severity session",
-        inside="A notice for people; its content is public by itself.",
+        inside="A notice for people. Its content has public events.",
     ),
     Kind.PLAN_KEPT: _row(
         "nobrakes stored a version of a feature's plan.",
@@ -622,43 +622,43 @@ TABLE: Mapping[Kind, KindDescription] = {
         line=_plan_kept,
     ),
     Kind.PLAN_REVIEW_BEGAN: _row(
-        "A review of a feature's plan began.",
+        "A review of a feature's plan started.",
         "round domain version session",
         Rule(Name.PLAN_REVIEW_STARTED, say.PlanReviewed, _LOOK_FIELDS),
         line=_plan_review,
     ),
     Kind.PLAN_REVIEW_ENDED: _row(
-        "A review of a plan ended, or failed.",
+        "A review of a feature's plan ended or failed.",
         "round domain state findings detail",
         Rule(Name.PLAN_REVIEW_ENDED, say.PlanReviewed, _LOOK_FIELDS),
         line=_plan_review,
     ),
     Kind.PLAN_ROUND_ENDED: _row(
-        "A round of reviews of a plan is over.",
+        "A round of reviews of a feature's plan ended.",
         "round version end findings failed done most accepted",
         Rule(Name.REVIEW_ITERATION_COMPLETE, say.PlanReviewed, {"iteration_number": "round", "state": "end"}),
     ),
     Kind.SIGN_OFF_ASKED: _row(
-        "A plan has enough reviews: a person may sign it off.",
+        "A feature's plan has enough reviews: a person can sign it off.",
         "reviews most version",
         Rule(Name.REVIEW_SIGNOFF_REQUIRED, say.SignOff, _SIGN_OFF_FIELDS),
     ),
     Kind.SIGNED_OFF: _row(
-        "A person signed off a version of a plan.",
+        "A person signed off a version of a feature's plan.",
         "version reviews most risk reason open degraded",
         Rule(Name.REVIEW_APPROVED, say.SignOff, _SIGN_OFF_FIELDS),
     ),
     Kind.FINDING_MADE: _row(
-        "A reviewer of a plan found something.",
+        "A plan reviewer reported a problem.",
         "finding round domain category priority issue at_bead",
         Rule(Name.REVIEW_FINDINGS, say.Found, {"iteration_number": "round", "step_id": "at_bead"}),
         line=_found,
     ),
     Kind.FINDING_SETTLED: _row(
-        "A person decided a finding.", "finding state answer", Rule(Name.FINDING_SETTLED, say.Found)
+        "A person decided about a reviewer's finding.", "finding state answer", Rule(Name.FINDING_SETTLED, say.Found)
     ),
     Kind.ITEM_COLLECTED: _row(
-        "nobrakes collected an item for a feature's next checkpoint.",
+        "nobrakes collected a suggestion or `TODO`, to be planned later in the feature.",
         "item kind text file line at_bead",
         Rule(Name.TODO_COLLECTED, say.Collected, {"type": "kind", "description": "text"}),
         line=_collected,
@@ -667,69 +667,69 @@ TABLE: Mapping[Kind, KindDescription] = {
         "A collected item was handled, or no longer exists.", "item state", Rule(Name.TODO_SETTLED, say.Collected)
     ),
     Kind.SPRINT_MOVED: _row(
-        "A sprint began, moved or ended.", "sprint state reason", Rule(Name.SPRINT_MOVED, say.SprintMoved), line=_sprint
+        "A sprint changed its stage.", "sprint state reason", Rule(Name.SPRINT_MOVED, say.SprintMoved), line=_sprint
     ),
     Kind.DAEMON_STARTED: _row(
         "A daemon started, in the foreground or the background.", "pid", Rule(Name.DAEMON_STARTED, say.Process)
     ),
     Kind.DAEMON_STOPPED: _row(
-        "The daemon stopped cleanly. Without this event it was killed.", "pid", Rule(Name.DAEMON_STOPPED, say.Process)
+        "A daemon stopped cleanly. A killed daemon leaves no event.", "pid", Rule(Name.DAEMON_STOPPED, say.Process)
     ),
     Kind.PAUSED: _row(
-        "`nobrakes pause` or `nobrakes stop`.",
+        "A person paused or stopped the work (`nobrakes pause`, `nobrakes stop`).",
         "settings",
         Rule(Name.PAUSED, say.Paused, fixed={"blocker": "paused by a person"}),
     ),
     Kind.RESUMED: _row(
-        "`nobrakes resume`.", "settings", Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "resumed by a person"})
+        "A person resumed.", "settings", Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "resumed by a person"})
     ),
-    Kind.LIMITS_CHANGED: _row("`nobrakes set`.", "before after", Rule(Name.LIMITS_CHANGED, say.Limits)),
+    Kind.LIMITS_CHANGED: _row("A person changed limits.", "before after", Rule(Name.LIMITS_CHANGED, say.Limits)),
     Kind.CONFIG_CHANGED: _row(
-        "`nobrakes config set` and `config unset`.", "before after", Rule(Name.CONFIG_CHANGED, say.Limits)
+        "A person changed a setting (`nobrakes config set`).", "before after", Rule(Name.CONFIG_CHANGED, say.Limits)
     ),
     Kind.QUARANTINED: _row(
-        "A person allows a test or a check to fail for a time.",
+        "A person put a test or a check into quarantine: its failure blocks no merge.",
         "check test reason",
         Rule(Name.CHECK_QUARANTINED, say.CheckNamed),
     ),
     Kind.QUARANTINE_LIFTED: _row(
-        "The test or check has to pass again.", "check test reason", Rule(Name.CHECK_QUARANTINE_LIFTED, say.CheckNamed)
+        "A quarantine ended.", "check test reason", Rule(Name.CHECK_QUARANTINE_LIFTED, say.CheckNamed)
     ),
     Kind.GATE_CLOSED: _row(
-        "A provider refused: no agent starts there for now.",
+        "A provider of models refused a request. For now no agent starts that uses it.",
         "provider reason until times detail",
         Rule(Name.PROVIDER_REFUSED, say.Provider),
         word="provider refuses",
         style="yellow",
     ),
     Kind.GATE_OPENED: _row(
-        "Agents start at the provider again: its cooldown is over, or a person ended it.",
+        "Agents use the provider again: its cooldown is over, or a person ended the cooldown.",
         "provider",
         Rule(Name.PROVIDER_AVAILABLE, say.Provider),
         word="provider available",
     ),
     Kind.BREAKER_RESET: _row(
-        "A person lets an agent try the bead again.",
+        "A person let agents try the bead again after repeated failures.",
         "provider",
-        inside="An internal count; `execution.resumed` reports that the bead continues.",
+        inside="This is an internal count. The event `execution.resumed` reports that the bead continues.",
     ),
     Kind.CAP_REACHED: _row(
-        "The cap is reached: no agent starts.", "cap spent limit until", Rule(Name.CAP_REACHED, say.Cap), style="red"
+        "A cap was reached: no agent starts.", "cap spent limit until", Rule(Name.CAP_REACHED, say.Cap), style="red"
     ),
     Kind.MAIN_GREEN: _row(
-        "No agent was running, and main passed its own checks.", "commit unsteady", Rule(Name.MAIN_GREEN, say.Main)
+        "No agent was running, and main passed its checks.", "commit unsteady", Rule(Name.MAIN_GREEN, say.Main)
     ),
     Kind.MAIN_FROZEN: _row(
-        "main is red (twice, or before a review blamed a branch), or its set-up fails: no merge until it is green.",
+        "main failed its checks twice, or before a review blamed a branch, or its set-up failed. Merges have stopped.",
         "commit results",
         Rule(Name.MAIN_FROZEN, say.Main),
         style="red",
     ),
     Kind.MAIN_UNFROZEN: _row(
-        "Merges continue: main is green again.", "commit", Rule(Name.MAIN_UNFROZEN, say.Main), style="green"
+        "main passes its checks again: merges continue.", "commit", Rule(Name.MAIN_UNFROZEN, say.Main), style="green"
     ),
     Kind.MAIN_REWRITTEN: _row(
-        "A person removed done beads from main; a notice says which, and what you can do.",
+        "Somebody removed merged beads from main. A notice names them and says what you can do.",
         "commit text",
         Rule(Name.MAIN_REWRITTEN, say.Main, {"why": "text"}),
         style="red",
@@ -741,38 +741,38 @@ TABLE: Mapping[Kind, KindDescription] = {
         line=_culprit,
     ),
     Kind.RECOVERED: _row(
-        "A daemon continued the work of an earlier one.",
+        "A daemon continued the work of an earlier daemon.",
         "alive ended",
-        inside="How a daemon took over; the ends of attempts have public events of their own.",
+        inside="This concerns only the daemon. The ends of attempts have public events.",
     ),
     Kind.BROUGHT_BACK: _row(
-        "The database was older than the files beside it, so nobrakes updated it from them. Of a bead: its `status` "
-        "now and `before`; of the whole: counts.",
+        "The database was older than the files beside it, so nobrakes updated it from them. For one bead the event has "
+        "the `status` now and `before`; for all beads, counts.",
         "before status beads attempts escalations settings",
-        inside="Only the end of an attempt is public: the facts that came back were public before.",
+        inside="Only the ends of attempts are public; all other restored facts were published before.",
         style="yellow",
     ),
     Kind.ARCHIVE_EXPIRED: _row(
-        "A person deleted archived branches that were merged.", "refs", inside="Housekeeping of refs."
+        "A person deleted archived branches that were merged.", "refs", inside="It only deletes git refs."
     ),
     Kind.UNDONE: _row(
-        "`nobrakes undo` undid a step. If it had moved a bead, the old status is back. Decisions that closed with "
-        "the bead are open again, and hold it up.",
+        "A person undid a step (`nobrakes undo`). If the step changed a bead's status, the bead has its old status "
+        "again. Escalations that closed with the bead are open again and stop it.",
         f"undone beads {_MOVE_KEYS} asked",
         Rule(Name.STEP_UNDONE, say.Undone),
     ),
     Kind.UNCONFINED: _row(
-        "A daemon starts, and its agents and checks run without a sandbox or wall.",
+        "A daemon started, and its agents and checks run without a sandbox or wall.",
         "why",
         Rule(Name.SAFETY_REDUCED, say.Warned),
     ),
     Kind.DEGRADED: _row(
-        "nobrakes uses fewer of an agent's capabilities than usual: at a daemon's start, and at each change.",
+        "nobrakes uses fewer of an agent's capabilities than usual. It says so at a daemon's start and at each change.",
         "why",
         Rule(Name.SAFETY_REDUCED, say.Warned),
     ),
     Kind.HOSTS_REFUSED: _row(
-        'An agent or check asked for hosts that `network = "provider"` does not let it reach.',
+        'An agent or check tried to reach hosts that `network = "provider"` does not allow.',
         "run hosts",
         Rule(Name.SAFETY_HOSTS_REFUSED, say.HostsRefused),
     ),

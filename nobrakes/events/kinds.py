@@ -211,7 +211,7 @@ def given(name: str, surface: Surface) -> Actor:
     """Raises UsageError."""
     if wrong := _mistake(name):
         raise UsageError(
-            f"nobody can act as '{only_seen(name)[:40]}': it {wrong}", f"Use a name of at most {MAX_NAME} characters."
+            f"'{only_seen(name)[:40]}' cannot be a name: it {wrong}", f"Use a name of at most {MAX_NAME} characters."
         )
     return Actor(name, surface)
 
@@ -226,7 +226,7 @@ def _mistake(name: str) -> str:
     if not name.strip():
         return "is empty"
     if name != " ".join(name.split()) or not name.isprintable() or not is_seen(name):
-        return "has spaces at an end or two together, line breaks, or characters that nobody sees"
+        return "has leading, trailing or double spaces, line breaks, or invisible characters"
     if len(name) > MAX_NAME:
         return f"has {len(name)} characters"
     if name.casefold() in RESERVED or name.endswith(UNDO_MARK.strip()) or is_session(name.capitalize()):

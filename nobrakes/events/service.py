@@ -78,7 +78,7 @@ def public_events(store: "Store", after: int, bead: str | None = None) -> "Itera
 
 TIMEOUT_SECONDS = 30.0
 RETRY_SECONDS = 15.0
-OTHER = "the database lacks the last event of the file: it is another one, or was restored"
+OTHER = "the database does not have the last event of the file: it is another database, or an older copy was restored"
 
 
 @frozen
@@ -173,10 +173,10 @@ class Exporter:
         except (NobrakesError, OSError) as error:
             self._not_before = self._store.now() + RETRY_SECONDS
             self._seen = (path, None, 0)
-            text = f"events are not written to {path}: {error}"
+            text = f"events cannot be written to {path}: {error}"
             if text != self._wrong:
                 self._wrong = text
-                self._tell(f"{text}. The work continues, and nothing is lost: the file is updated later.")
+                self._tell(f"{text}. The work continues, and the missing events are added to the file later.")
 
     def _look(self, path: str) -> None:
         whole = path if path.startswith("/") else f"{self._root}/{path}"
@@ -187,6 +187,6 @@ class Exporter:
         if (done := keep_up(self._store, self._root, path)) is None:
             return  # whoever writes it has the same events
         if done.is_new and known:
-            self._tell(f"{path} was removed or moved away: it starts again, with all events")
+            self._tell(f"{path} was removed or moved, so nobrakes writes the file again, with all events")
         self._wrong, self._not_before = "", 0.0
         self._seen = (path, messages.mark_of(whole), upto)

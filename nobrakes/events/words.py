@@ -205,4 +205,4 @@ def path_mistake(path: str) -> str:
     if ".." in parts:
         return "must not contain '..'"
     inside = next((part for part in parts if part.casefold() in OURS), None)
-    return f"is inside {inside}, where only nobrakes and git may write" if inside is not None else ""
+    return f"is inside {inside}, where only nobrakes and git can write" if inside is not None else ""

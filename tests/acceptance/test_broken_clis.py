@@ -52,7 +52,7 @@ def test_a_broken_cli_asks_once_counts_nothing_and_goes_on_when_it_is_mended(tmp
             assert started <= 4 and db.execute("SELECT sum(failures) FROM beads").fetchone()[0] == 0
         assert asked() == [("broken_environment", "the agent claude does not start")]
         shown = made.nobrakes("status").stdout
-        assert "anthropic: its agent does not start" in shown and "nobrakes providers open anthropic" in shown
+        assert "the agent of anthropic does not start" in shown and "nobrakes providers open anthropic" in shown
         path.write_text(GOOD)
         made.nobrakes("providers", "open", "anthropic")
         assert child.wait(120) == 0

@@ -64,7 +64,7 @@ def test_a_closed_gate_counts_down_wherever_people_look(store, say):
 
 def test_a_person_opens_it_before_its_time_and_that_is_recorded(store, say):
     close(store, 7500)
-    assert "agents start at anthropic again" in say("providers", "open", "anthropic")
+    assert "agents use anthropic again" in say("providers", "open", "anthropic")
     assert "had no cooldown" in say("providers", "open", "anthropic")
     assert store.gates() == {}
     opened = [event for event in store.events() if event.kind is Kind.GATE_OPENED]

@@ -175,7 +175,7 @@ def test_a_check_that_kills_its_wrapper_is_asked_about_after_five_runs(tmp_path:
     )
     before, asked, _ = project.nobrakes("run", expect=40).stdout.partition("! escalation 1: broken_checks")
     assert asked, before
-    assert before.count("checks begin on") == 5
+    assert before.count("checks start on") == 5
     assert len(runs.read_text().splitlines()) == 6, "main's own look runs them once"
     assert project.show("one")["failures"] == 0
     gone.unlink()

@@ -92,7 +92,7 @@ def test_a_program_that_several_checks_lack_is_one_line(folder: Path) -> None:
     commit(folder, "readme")
     said = nobrakes(folder, "init", "--test", "pnpm-of-nobody test", "--lint", "pnpm-of-nobody lint")
     assert [line for line in said.splitlines() if "not on PATH" in line] == [
-        "warning: the check 'test' cannot run, and with it the check 'lint': `pnpm-of-nobody` is not on PATH: install "
+        "warning: the check 'test' cannot run, and the check 'lint': `pnpm-of-nobody` is not on PATH: install "
         "it, add the install command as `setup`, or fix `command` under [[checks]] in .nobrakes/config.toml"
     ]
 

@@ -179,7 +179,7 @@ def test_an_agent_may_not_quarantine(project: Scripted) -> None:
         (("nope", "-m", "x"), "there is no check 'nope'"),
         (("test",), "a quarantine needs a reason"),
         (("test", "--lift"), "the check test is not quarantined"),
-        (("--lift",), "say what: the name of a check"),
+        (("--lift",), "name the check to quarantine"),
         (("test", "-m", "x" * 301), "have at most 300 characters"),
     ],
 )

@@ -138,7 +138,7 @@ def test_the_plan_is_changed_or_the_feature_rests_or_goes_in_each_stage(tmp_path
             forge.nobrakes("run", expect=40)
             assert len(forge.turns("session~1")) > failed, "it is tried again"
         else:
-            answered(forge, one, way, "To see what goes, and confirm it: `nobrakes forge rollback login`")
+            answered(forge, one, way, "To see and confirm the rollback: `nobrakes forge rollback login`")
             forge.nobrakes("forge", "rollback", "login", "--yes")
             assert forge.feature().state.value == "rolled_back" and not forge.questions()
 

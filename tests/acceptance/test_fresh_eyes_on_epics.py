@@ -64,7 +64,7 @@ def test_what_must_be_mended_is_a_bead_of_the_epic_and_people_are_asked_afterwar
     assert team.outcomes("shop", "reviewer")[:1] == ["findings"] and team.show("shop")["failures"] == 0
     told = team.prompt("shop-mend-1", 1)
     assert "An empty name is not met" in told and "could be shorter" not in told
-    assert team.show("shop-mend-1")["title"] == "Answer what the code review found in all of shop"
+    assert team.show("shop-mend-1")["title"] == "Answer the code review's findings in all of shop"
     first, second = whole(team, 1), whole(team, 2)
     for words in ("+made for one", "+made for two", "round 1 of at most 3", "- one: Bead one (wanted: it greets)"):
         assert words in first, first

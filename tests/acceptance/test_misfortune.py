@@ -285,7 +285,7 @@ def test_status_counts_the_drafts_that_commit_strategy_counts(project: Scripted)
     project.nobrakes("add", "An epic", "--id", "e1", "-t", "epic", "--draft")
     project.nobrakes("add", "A bead", "--id", "b1", "--epic", "e1", "--draft")
     said = project.nobrakes("status").stdout
-    assert "1 bead: 1 draft" in said and "1 draft and 1 epic wait for your approval" in said
+    assert "1 bead: 1 draft" in said and "1 draft and 1 epic need your approval" in said
     assert "1 draft and 1 epic would go live:" in project.nobrakes("commit-strategy", "--dry-run", expect=None).stdout
 
 

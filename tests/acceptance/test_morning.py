@@ -77,7 +77,7 @@ def test_the_first_screen_answers_what_a_person_asks_in_the_morning(tmp_path: Pa
     ids = {one["title"]: one["id"] for one in place.ask("list")}
     for title in [*TITLES, LIMITED]:
         place.nobrakes("edit", ids[title], "--no-tests", *(("--type", "docs") if title == LIMITED else ()))
-    assert place.answers()["you"] == "23 drafts and 1 epic wait for your approval: `nobrakes approve`"
+    assert place.answers()["you"] == "23 drafts and 1 epic need your approval: `nobrakes approve`"
     place.nobrakes("approve", "--yes")
     for title in TITLES[DONE:]:
         place.does(

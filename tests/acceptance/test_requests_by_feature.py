@@ -175,7 +175,7 @@ def test_a_word_holds_for_the_work_that_it_was_given_for(team: Team) -> None:
     team.nobrakes("pr", "open", "one", expect=None)
     (said,) = team.events("push_allowed")
     assert said["task_id"] == "one" and said["agent"] == "person" and said["metadata"]["branch"].endswith("bead-one")
-    assert f"allowed the push of {said['metadata']['head'][:12]} as" in team.nobrakes("history", "one").stdout
+    assert f"allowed nobrakes to push {said['metadata']['head'][:12]} as" in team.nobrakes("history", "one").stdout
     team.run_on()
     team.nobrakes("cancel", "one")
     team.run_on()

@@ -194,7 +194,7 @@ def test_a_person_plans_with_the_shaper_approves_and_leaves(person: Person) -> N
         "Strategy: 1 new bead, 1 changed bead"
     ]
     assert "1 bead went live. Let the work begin: nobrakes run" in shown
-    assert "1 draft waits for your approval" in shown and "Take leave of people" in shown
+    assert "1 draft needs your approval" in shown and "Take leave of people" in shown
 
 
 def test_what_was_proposed_stays_when_the_person_declines_and_another_session_goes_on(person: Person) -> None:
@@ -214,7 +214,7 @@ def test_what_was_proposed_stays_when_the_person_declines_and_another_session_go
         LEAVE,
     ]
     code, shown, _ = person.talk(acts, steps, "shape")
-    assert code == 0 and "1 draft waits for your approval" in shown, shown
+    assert code == 0 and "1 draft needs your approval" in shown, shown
     assert person.beads() == {"begin": "needs_tests", "hello": "draft"}
 
     acts = [("Here we are again.", "/exit"), LEAVE]

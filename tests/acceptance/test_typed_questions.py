@@ -59,8 +59,8 @@ def test_several_questions_are_answered_together_or_none_of_them(project: Script
         ((f"{second}=Green", f"{first}=Oracle"), f"question {first} (Which database?): 'Oracle' is not an option"),
         ((f"{second}=Green", f"{first}="), f"question {first} (Which database?): the answer is empty"),
         ((f"{second}=Green", f"{second}=Red"), f"question {second} is answered twice"),
-        ((f"{second}=Green", "Red"), "'Red' is not a number with an answer"),
-        ((f"{second}=Green", "--why", f"{first}=so"), f"a reason without an answer: question {first}"),
+        ((f"{second}=Green", "Red"), "'Red' is not NUMBER=ANSWER"),
+        ((f"{second}=Green", "--why", f"{first}=so"), f"question {first} has a reason, but no answer"),
     ):
         assert said in project.error("answers", *wrong, code=2)["message"]
     assert len(project.open()) == 2, "nothing was answered"

@@ -41,7 +41,7 @@ def test_a_plan_whose_reviews_are_done_waits_for_a_sign_off(tmp_path: Path) -> N
     [told] = [one for one in notices(forge) if "sign-off" in one]
     assert "login" in told and "nobrakes forge show login" in told
     assert forge.ask("approve", "--yes")["approved"] == "login@1", "nothing else waits"
-    assert listed(forge, "drafts", "nobrakes approve") == "1 draft and 1 epic wait for your approval"
+    assert listed(forge, "drafts", "nobrakes approve") == "1 draft and 1 epic need your approval"
     forge.nobrakes("approve", "--yes")
     assert "no escalation" in forge.nobrakes("escalations").stdout and not asks(forge)
 
@@ -73,7 +73,7 @@ def test_sprints_that_wait_for_a_new_yes(tmp_path: Path) -> None:
     tea.git("commit", "-q", "-am", "Another objective")
     tea.nobrakes("run", expect=NEEDS_PERSON)
     said = listed(tea, "sprints", "nobrakes project status")
-    assert said == "the sprints wait for your approval after 0 of 2"
+    assert said == "the next sprint needs your approval: 0 of 2 are done"
     assert "the brief changed" in tea.nobrakes("escalations").stdout
 
 
@@ -125,7 +125,7 @@ def test_work_that_is_pushed_only_with_a_word(tmp_path: Path) -> None:
     team.add("one")
     team.run_on()
     assert "'one' has passed" in listed(team, "request", "nobrakes pr open one")
-    assert "--yes approves only" in team.error("approve", "--yes", code=17)["message"], "a push has to be named"
+    assert "--yes works only" in team.error("approve", "--yes", code=17)["message"], "a push has to be named"
     [waits] = team.ask("approve")["waiting"]
     assert "changed since" in team.error("approve", "one@000000000000", code=17)["message"]
     assert "has no version" in team.error("approve", "one", code=17)["message"], "the yes is to a commit"
@@ -135,8 +135,8 @@ def test_work_that_is_pushed_only_with_a_word(tmp_path: Path) -> None:
 
 def test_approve_alone_says_yes_to_the_one_plan_and_its_drafts(tmp_path: Path) -> None:
     place = Scripted(tmp_path)
-    assert "nothing waits for your approval" in place.nobrakes("approve").stdout
-    assert "nothing waits for your approval" in place.nobrakes("approve", "--yes").stdout
+    assert "nothing needs your approval" in place.nobrakes("approve").stdout
+    assert "nothing needs your approval" in place.nobrakes("approve", "--yes").stdout
     place.nobrakes("add", "A page", "--id", "page", "--draft")
     assert "1 draft waits" in place.nobrakes("approve").stdout and place.status("page") == "draft", "it only lists"
     assert "1 bead went live" in place.nobrakes("approve", "--yes").stdout
@@ -154,7 +154,7 @@ def test_a_yes_is_to_the_version_that_was_listed_and_a_merge_has_to_be_named(tmp
     place.nobrakes("add", "A page", "--id", "page", "--draft")
     drafts = place.ask("approve")["waiting"][1]["what"]
     alone = place.error("approve", "page", code=17)
-    assert alone["message"] == "'page' is one of the drafts: nothing was approved"
+    assert alone["message"] == "nothing was approved: 'page' is only one of the drafts"
     assert alone["hint"] == "To approve it alone: `nobrakes commit-strategy --only page`."
     place.nobrakes("add", "Another page", "--id", "other", "--draft")
     said = place.error("approve", drafts, code=17)

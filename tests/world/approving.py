@@ -48,7 +48,7 @@ class Approving:
         """Say yes to a merge, or send it back."""
         found = [one for one in self.store.escalations() if one.type is EscalationType.MERGE_REVIEW]
         if not found:
-            return "no merge to approve"
+            return "there is nothing to approve"
         one = self.dice.choice(sorted(found, key=lambda one: one.id))
         if self.dice.random() < 0.7:
             desk.resolve(self.store, one.id, "approve", "good", ME)

@@ -301,7 +301,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
         changes = moves.moved(db, bead, Kind.HANDED_IN, {}, now)
         moves.refuse_while_it_lands(db, bead.id, bead.status)
         if bead.fence + 1 != work.fence:
-            raise Stale(f"another process took bead {bead.id} first", "Hand it in once more.")
+            raise Stale(f"another process started on bead {bead.id} first", "Hand in the work again.")
         number = 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead.id,))[0] or 0)
         data = {"start": work.fork, FORK: work.fork, **proposals.as_data(work.takes_back, work.built)}
         attempt = db.insert(

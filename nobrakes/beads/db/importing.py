@@ -312,7 +312,7 @@ def is_known(bead: str) -> BadBead:
 
 def refuse_itself(edge: Dependency) -> None:
     if edge.bead == edge.needs and edge.type in (DependencyType.RELATED, DependencyType.DISCOVERED_FROM):
-        raise BadBead(f"bead {edge.bead} cannot be {edge.type.value} itself")
+        raise BadBead(f"bead {edge.bead} cannot be {edge.type.value} to itself")
 
 
 def two_epics(edge: Dependency, epic: str | None) -> BadBead:
@@ -467,7 +467,7 @@ def _class(row: Row, now: float) -> dict[str, Any]:
 
 def told(found: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> list[str]:
     return [
-        f"{bead}.{name} is {kept}, and should be {right}"
+        f"{bead}.{name} is {kept}, but should be {right}"
         for bead, columns in found.items()
         for name, (kept, right) in columns.items()
     ]

@@ -39,13 +39,13 @@ def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
         if outcome != Outcome.INTERRUPTED.value or not may_land(data):
             return
         raise NotAllowed(
-            f"it is not known whether bead {bead} is on main: its review was stopped before the remote had answered",
-            "Start nobrakes again: it asks the remote, and finishes the merge or lets you say this again.",
+            f"nobrakes does not know whether bead {bead} is on main: its review stopped before the remote answered",
+            "Start nobrakes again: it asks the remote. If the bead is not on main, repeat this command.",
         )
     if is_landing(data):
         raise NotAllowed(
             f"too late: bead {bead} is being merged, or is on main already",
-            "Let nobrakes finish the merge; then undo its event with `nobrakes undo NUMBER`.",
+            "Let nobrakes finish the merge; then undo it with `nobrakes undo NUMBER`.",
         )
 
 
@@ -200,7 +200,7 @@ def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
         return
     if own["status"] == Status.LANDED and own["epic"] is not None:
         raise NotAllowed(
-            f"bead {bead} has landed on the branch of {own['epic']}, and cannot leave it",
+            f"bead {bead} is merged into the branch of {own['epic']}, so it cannot leave this epic",
             f"Wait until the pull request of {own['epic']} is merged.",
         )
     refuse_while_it_lands(db, bead, Status(own["status"]))
@@ -351,7 +351,7 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_ask
     to = data.get("to")
     move = advance(bead, kind, Facts(None if to is None else str(to), is_asked))
     if move.status in WORKING:
-        raise NotAllowed(f"bead {bead.id} comes into work by a claim only", "Start the daemon; it assigns ready beads.")
+        raise NotAllowed(f"only the daemon can start work on bead {bead.id}", "Start the daemon, which does that.")
     if kind is Kind.EPIC_COMPLETED and state(db, bead.id)["children"]:
         row = db.one("SELECT open_children FROM beads WHERE id = ?", (bead.id,))
         if row[0]:

@@ -65,7 +65,7 @@ def content(given: Mapping[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in given.items():
         if name not in CONTENT:
-            raise BadBead(f"'{name}' is not a field that can be written", f"The fields are: {', '.join(CONTENT)}.")
+            raise BadBead(f"'{name}' is not a field that can be set", f"The fields are: {', '.join(CONTENT)}.")
         if name == "type":
             value = value if isinstance(value, BeadType) else parse_type(str(value))
         elif FIRST[name] == ():
@@ -172,7 +172,7 @@ def _unfinished(store: "Store", id: str, what: str) -> Bead:
     bead = store.bead(id)
     if bead.status in (Status.DONE, Status.CANCELLED):
         raise NotAllowed(
-            f"bead {id} is {bead.status.value}: it cannot be {what}", f"`nobrakes reopen {id}` brings it back."
+            f"bead {id} is {bead.status.value}: it cannot be {what}", f"`nobrakes reopen {id}` opens it again."
         )
     return bead
 
@@ -206,8 +206,8 @@ def done(store: "Store", id: str, reason: str, actor: str, paths: Paths | None =
     """Stops its agent. NotAllowed for an epic with beads on its branch, which would never land."""
     if landed := [bead.id for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == id]:
         raise NotAllowed(
-            f"{id} has {', '.join(landed[:5])} on its branch, and is done when its pull request is merged",
-            f"Merge it there (`nobrakes pr show {id}`), or `nobrakes cancel {id}` gives it up.",
+            f"the branch of {id} contains {', '.join(landed[:5])}; the epic is done when people merge its pull request",
+            f"Merge the pull request (`nobrakes pr show {id}`), or cancel the epic: `nobrakes cancel {id}`.",
         )
     return _record(store, Kind.DONE_BY_HAND, id, actor, paths, {"reason": reason})
 

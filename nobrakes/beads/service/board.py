@@ -229,7 +229,7 @@ class _Facts:
             reasons = self.explained[node.id].reasons
             return "; ".join(one.text for one in reasons if one.why not in (Why.DONE, Why.CANCELLED))
         if name == "review" and node.id not in self.reviewed and node.status is Status.NEEDS_REVIEW:
-            return "waits for the Reviewer"
+            return "is waiting for the Reviewer"
         if node.status is Status.LANDED:
             return f"{landed(str(node.epic))}; its request follows when all of it has"
         return ""

@@ -113,13 +113,13 @@ def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
 
 def refuse(bead: Bead) -> None:
     if bead.status in model.CLOSED:
-        raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` has it done again.")
+        raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` opens it again.")
     if bead.status is Status.DRAFT:
-        why = "`nobrakes approve` lists what waits for your approval, which makes drafts live."
+        why = "Approve the draft first: `nobrakes approve` lists what needs approval."
         raise NotAllowed(f"bead {bead.id} is a draft", why)
     if bead.type is BeadType.EPIC:
         raise NotAllowed(
-            f"bead {bead.id} is an epic: its children are worked on", f"`nobrakes show {bead.id}` names its children."
+            f"bead {bead.id} is an epic: take one of its children", f"`nobrakes show {bead.id}` names its children."
         )
 
 
@@ -215,15 +215,15 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
     refuse(before)
     if before.status in model.WORKING:
         raise NotAllowed(
-            f"{before.assignee or 'somebody'} works on bead {bead} now: it is {before.status.value}",
-            f"`nobrakes take {bead}` stops that and keeps its work; then hand in.",
+            f"{before.assignee or 'somebody'} is working on bead {bead}: it is {before.status.value}",
+            f"`nobrakes take {bead}` stops that and archives its work; then hand in.",
         )
     worktree, branch, head = _found(here, bead, source)
     if (fork := here.git.fork(here.git_of(before).main(), head)) is None:
         raise NotAllowed("that branch has no commit in common with main", f"`nobrakes take {bead}` makes one that has.")
     if fork == head:
         raise NotAllowed(
-            f"there is nothing to hand in: main already contains {head[:12]}",
+            f"there is no new work to hand in: main already contains {head[:12]}",
             f"`nobrakes take {bead}` gives you a worktree for it; `--from BRANCH` names another branch.",
         )
     folder = worktree.path if worktree is not None else ""
@@ -271,8 +271,8 @@ def _current(here: Repository, bead: str) -> Worktree | None:
     for event in here.store.latest_events((Kind.TAKEN,), None, 200):
         if event.bead != bead and event.data.get("folder") == found.path:
             raise UsageError(
-                f"{found.path} was made for bead {event.bead}, and not for {bead}",
-                f"`nobrakes hand-in {event.bead}`; or name what you mean: --from BRANCH.",
+                f"the worktree {found.path} was made for bead {event.bead}, not for {bead}",
+                f"Type `nobrakes hand-in {event.bead}`, or name the branch: --from BRANCH.",
             )
     return found
 
@@ -285,13 +285,13 @@ def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
             f"`git -C {place} {goes_on} --continue`" if goes_on in ("rebase", "merge", "cherry-pick", "revert") else ""
         )
         raise NotAllowed(
-            f"{under_way} is under way in {worktree.path}",
-            f"Settle the conflicts and `git -C {place} add` the files, then {how}, then `nobrakes hand-in {bead}`.",
+            f"{under_way} is not finished in {worktree.path}",
+            f"Resolve the conflicts, `git -C {place} add` the files, then {how}, then `nobrakes hand-in {bead}`.",
         )
     if loose := here.persons.uncommitted(worktree):
         raise NotAllowed(
-            f"not committed in {worktree.path}: {first_of(loose, _SHOWN)}",
-            f"`git -C {place} add -A` and `git -C {place} commit`, or ignore them; then `nobrakes hand-in {bead}`.",
+            f"{worktree.path} has uncommitted files: {first_of(loose, _SHOWN)}",
+            f"Commit (`git -C {place} add -A`, `commit`) or ignore them, then `nobrakes hand-in {bead}`.",
         )
 
 
@@ -305,15 +305,15 @@ def retry(
             refuse(before)
         if before.status in model.WORKING and before.held is None:
             raise NotAllowed(
-                f"{before.assignee or 'somebody'} works on bead {before.id} now: it is {before.status.value}",
+                f"{before.assignee or 'somebody'} is working on bead {before.id}: it is {before.status.value}",
                 f"To start again: `nobrakes stop {before.id}`, then repeat this command.",
             )
         asked = [one for one in store.escalations(bead=bead) if one.type in STOPS_BEAD]
         if len({one.type for one in asked}) > 1 and not all:
             what = ", ".join(f"{one.id} ({one.type.value.replace('_', ' ')})" for one in asked)
             raise NotAllowed(
-                f"bead {bead} is stopped by several questions: {what}",
-                f"Decide one: `nobrakes resolve {asked[0].id} --retry`; or all of them: `nobrakes retry {bead} --all`.",
+                f"several questions stop bead {bead}: {what}",
+                f"Decide one (`nobrakes resolve {asked[0].id} --retry`), or all (`nobrakes retry {bead} --all`).",
             )
         for number, one in enumerate(asked):
             if store.escalation(one.id).resolved_at is None:
@@ -330,7 +330,7 @@ def retry(
         if not asked and before.held is None and not is_waiting:
             raise NotAllowed(
                 f"there is nothing to retry: bead {bead} is {before.status.value}, and has no failures",
-                f"`nobrakes ready --explain` says what it waits for: look for {bead}.",
+                f"`nobrakes ready --explain {bead}` shows what it waits for.",
             )
         after = store.bead(bead)
     if paths is not None:

@@ -185,7 +185,7 @@ def config_blockers(misconfigured: str) -> Iterator[Blocker]:
     if misconfigured:
         yield Blocker(
             Kind.CONFIG,
-            "config.toml is not valid, so nothing is started",
+            "config.toml is not valid, so no work starts",
             misconfigured,
             ("nobrakes config --check",),
             f"mend {CONFIG}",
@@ -212,7 +212,7 @@ def code_blockers(root: str) -> Iterator[Blocker]:
     yield Blocker(
         Kind.OWN_CODE,
         f"no agent starts: nobrakes runs code from this repository ({named})",
-        "once merged, an agent's change there would run as you, outside of any sandbox",
+        "after a merge, an agent's change to this code would run with your rights, outside any sandbox",
         copy or ("nobrakes doctor",),
         "install a copy outside of the repository, not with `-e`, and remove the folder from PYTHONPATH",
         refuses=True,
@@ -227,7 +227,7 @@ def no_check_blockers(config: "Config") -> Iterator[Blocker]:
         yield Blocker(
             Kind.NO_CHECK,
             "no check is configured: nothing can be merged",
-            "until then, only beads of type repair or marked --scaffolding start",
+            "until you add one, only repair beads and scaffolding beads start",
             ("nobrakes config --check", "nobrakes run"),
             f"set the command of your tests under [[checks]] in {CONFIG}",
             refuses=True,
@@ -248,7 +248,7 @@ def check_blockers(config: "Config", paths: Paths, here: Here) -> Iterator[Block
 
         get, (what, command) = installing(_NAME.sub(r"\1\2", lacking)), users[0]
         is_check = what != "the setup"
-        more = ", and with it " + ", ".join(what for what, _ in users[1:]) if users[1:] else ""
+        more = ", and " + ", ".join(what for what, _ in users[1:]) if users[1:] else ""
         fix = "add the install command as `setup`, or fix `command` under [[checks]]" if is_check else "or fix `setup`"
         yield Blocker(
             Kind.NO_RUNNER,
@@ -387,7 +387,7 @@ def daemon_blockers(store: "Store", pid: int | None) -> Iterator[Blocker]:
         yield Blocker(
             Kind.DAEMON_DEAD,
             f"the daemon (process {dead}) crashed or was killed",
-            "see the end of .nobrakes/daemon.log; start the daemon again to resume its agents' work",
+            "see the end of .nobrakes/daemon.log; if you start the daemon again, it resumes the agents' work",
             ("nobrakes daemon start", "nobrakes daemon stop"),
         )
     elif store.setting(RUN_SINCE) is not None:
@@ -414,7 +414,7 @@ def main_blockers(store: "Store", waiting: list[Escalation], runs: bool) -> Iter
         what = f"main cannot be checked ({cannot})" if cannot else "main is red"
         yield Blocker(
             Kind.MAIN_RED,
-            f"frozen: {what} at {tip[:12]}, no work is merged until it {'can be' if cannot else 'is green'}",
+            f"frozen: {what} at {tip[:12]}, and merges wait until it {'can be' if cannot else 'passes'}",
             _said(red) if red else "",
             (*shown_by, MEND, "nobrakes run"),
             "fix the check, or `setup`, in .nobrakes/config.toml, or install what it needs"
@@ -483,7 +483,7 @@ def feature_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[
 
     stands = {
         State.ERROR: "stopped with an error",
-        State.EXPIRED: "has expired: no message for too long",
+        State.EXPIRED: "has expired, because there was no message for too long",
         State.PAUSED: "is paused",
     }
     for one in features:
@@ -511,7 +511,7 @@ def merge_blockers(store: "Store", config: "Config", daemon: bool) -> Iterator[B
     for bead in unsaid:
         yield Blocker(
             Kind.REQUEST,
-            f"'{bead}' has passed, and waits for you to open its pull request",
+            f"'{bead}' has passed its checks; you have to allow its pull request",
             "",
             (f"nobrakes pr open {bead}",),
             beads=(bead,),
@@ -520,8 +520,8 @@ def merge_blockers(store: "Store", config: "Config", daemon: bool) -> Iterator[B
         journal = Journal.of(one.data)
         if journal.merging.waiting and one.bead not in unsaid:
             until = journal.merging.waiting_until or None
-            what = f"'{one.bead}' waits to be merged: {journal.merging.waiting}"
-            why = "nobrakes tries again by itself" if until else ""
+            what = f"the merge of '{one.bead}' is waiting: {journal.merging.waiting}"
+            why = "nobrakes tries again automatically" if until else ""
             yield Blocker(Kind.MERGE_WAITS, what, why, () if daemon else RUN_COMMAND, until=until, beads=(one.bead,))
 
 
@@ -539,7 +539,7 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
         drafts, changed = drafts - own, changed - own
         if feature.is_sign_off_asked:
             command, why = reviewed_plan.to_sign(store, rules, feature)
-            what = f"the plan of feature {feature.id} ({shorten(feature.title, _TITLE)}) waits for your sign-off"
+            what = f"the plan of feature {feature.id} ({shorten(feature.title, _TITLE)}) needs your sign-off"
             typed = (command, f"nobrakes forge show {feature.id}")
             yield Blocker(Kind.SIGN_OFF, what, why.partition("; ")[2], typed, beads=(feature.id,), behind=len(own))
     if drafts or changed:
@@ -550,8 +550,8 @@ def approval_blockers(store: "Store", config: "Config") -> Iterator[Blocker]:
             beads = store.counts()["draft"]
         parts = count_beads_and_epics(beads, len(drafts) - beads) if drafts else []
         parts += [count(len(changed), "changed bead")] if changed else []
-        verb = "waits" if len(drafts) + len(changed) == 1 else "wait"
-        what = f"{' and '.join(parts)} {verb} for your approval"
+        verb = "needs" if len(drafts) + len(changed) == 1 else "need"
+        what = f"{' and '.join(parts)} {verb} your approval"
         yield Blocker(Kind.DRAFTS, what, why, (command,), behind=len(drafts) + len(changed))
 
 
@@ -561,9 +561,9 @@ def sprint_blockers(store: "Store") -> Iterator[Blocker]:
     from ...projects.model import RunState
 
     if going.run.state in (RunState.WAITS, RunState.CLAIMED):
-        what = f"the sprints wait for your approval after {going.done} of {going.run.asked}"
+        what = f"the next sprint needs your approval: {going.done} of {going.run.asked} are done"
         if going.run.state is RunState.CLAIMED:
-            what = "the project waits for you: agents claim that success criteria are met"
+            what = "agents report that success criteria of the project are met: check them"
         yield Blocker(Kind.SPRINTS, what, shorten(_joined(going.run.why), _WHY), ("nobrakes project status",))
 
 
@@ -601,12 +601,12 @@ def bead_blockers(store: "Store", found: Standstill, daemon: bool) -> Iterator[B
         yield Blocker(Kind.HELD, f"'{node.id}' is held: {node.held}", "", typed, beads=(node.id,))
     for epic in found.empty_epics:
         what, typed = f"epic '{epic}' has no beads, or all are cancelled", ("nobrakes shape", f"nobrakes cancel {epic}")
-        yield Blocker(Kind.EMPTY_EPIC, what, "it is never done", typed, beads=(epic,))
+        yield Blocker(Kind.EMPTY_EPIC, what, "so it can never be done", typed, beads=(epic,))
     for node in found.deferred:
         what, typed = f"'{node.id}' is deferred", (f"nobrakes defer {node.id} now",)
         yield Blocker(Kind.DEFERRED, what, "", typed, until=node.defer_until, beads=(node.id,))
     for node in found.resting:
-        what, why = f"'{node.id}' waits before its next attempt", f"{_last(store, node.id)}it then starts by itself"
+        what, why = f"'{node.id}' waits before its next attempt", f"{_last(store, node.id)}it then starts automatically"
         then = () if daemon else RUN_COMMAND
         yield Blocker(Kind.RETRY, what, why, then, until=node.retry_at, beads=(node.id,))
 

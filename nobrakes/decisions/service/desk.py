@@ -46,7 +46,7 @@ def answer(
     question."""
     found = store.escalation(n, counted=False)
     if found.resolved_at is None and "answer" not in table.ways(found):
-        raise NotAllowed(f"escalation {n} is not a question: decide it instead of answering", decisions(found))
+        raise NotAllowed(f"escalation {n} is not a question, so it cannot be answered: decide it", decisions(found))
     if found.form is None:
         if recommended:
             raise UsageError(f"escalation {n} has no recommended answer", f'Answer it: `nobrakes answer {n} "…"`.')
@@ -75,7 +75,7 @@ def answer_all(store: "Store", texts: Mapping[int, str], actor: str, paths: Path
                 found.append(answer(store, number, text, actor))
             except NobrakesError as error:
                 title = shorten(" ".join(only_seen(asked.title).split()), _TITLE)
-                error.args = (f"nothing was answered, since question {number} ({title}): {error}",)
+                error.args = (f"nothing was answered, because of question {number} ({title}): {error}",)
                 raise
     wake(paths)
     return found
@@ -121,11 +121,11 @@ _NEXT = {  # a daemon may have started it already
 
 
 _THEN = {
-    forms.RETRY: "the Shaper of feature {0} continues with your words. To see how far it is: `nobrakes forge show {0}`",
-    forms.REPLAN: "the Shaper of feature {0} changes the plan next, and you approve it. To see it: "
+    forms.RETRY: "the Shaper of feature {0} continues with your words. To see its progress: `nobrakes forge show {0}`",
+    forms.REPLAN: "the Shaper of feature {0} changes the plan next; then you approve it. To see the plan: "
     "`nobrakes forge show {0}`",
     forms.FAILING_PAUSE: "feature {0} is paused. To continue with it: `nobrakes forge resume {0}`",
-    forms.ROLL_BACK: "feature {0} rests. To see what goes, and confirm it: `nobrakes forge rollback {0}`",
+    forms.ROLL_BACK: "feature {0} is paused. To see and confirm the rollback: `nobrakes forge rollback {0}`",
 }
 """What follows on a choice about a feature."""
 
@@ -141,7 +141,7 @@ def then(store: "Store", decided: Escalation) -> str:
     if others and store.bead(decided.bead).status is Status.ESCALATED:
         return f"; '{decided.bead}' still waits for {count(len(others), 'escalation')}: {', '.join(others)}"
     if held := store.bead(decided.bead).held:
-        return f"; '{decided.bead}' rests: {held}. To let it go on: `nobrakes release {decided.bead}`"
+        return f"; '{decided.bead}' is held: {held}. To continue: `nobrakes release {decided.bead}`"
     status = store.bead(decided.bead).status
     return f"; '{decided.bead}' {f'goes to {_NEXT[status]}' if status in _NEXT else f'is {status.value}'}"
 
@@ -149,7 +149,7 @@ def then(store: "Store", decided: Escalation) -> str:
 def give(store: "Store", session: Session, answer: str) -> dict[str, int]:
     """Store the session's review instead of an earlier one; returns findings by priority. NotAllowed, UsageError."""
     if session.kind is not SessionKind.CODE_REVIEW:
-        raise NotAllowed("this session is not a code review, so it cannot give one", "Say it in your last message.")
+        raise NotAllowed("this session is not a code review, so it cannot hand one in", "Write it in your answer.")
     found = reading.findings_of(answer)
     store.note_session(session.id, {reading.ANSWER: [one.as_values() for one in found]})
     return reading.counted(found)
@@ -162,9 +162,9 @@ def _bead(store: "Store", found: Escalation) -> Bead | None:
 def _no_way(found: Escalation, how: str) -> NotAllowed:
     why = f"escalation {found.id} cannot be decided by --{how}"
     if found.bead is None and how in ("approve", "done", "cancel"):
-        why = f"escalation {found.id} is about no single bead"
+        why = f"escalation {found.id} is not about a single bead"
     elif how == APPROVE:
-        why = f"escalation {found.id} has no plan, no change and no merge to approve"
+        why = f"there is nothing to approve in escalation {found.id}"
     return NotAllowed(why, decisions(found))
 
 
@@ -202,7 +202,7 @@ def _back(store: "Store", found: Escalation, said: _Said, to: Status | None = No
         answer(store, found.id, f"{rest}: {said.note}", said.actor)
     elif found.form is not None:
         raise NotAllowed(
-            f"escalation {found.id} asks for an option, not for a note",
+            f"escalation {found.id} needs one of its options, not a note",
             f"Answer it: `nobrakes escalation {found.id}` shows what to type. Or leave the note out.",
         )
     else:
@@ -324,13 +324,13 @@ def _close(store: "Store", found: Escalation, said: _Said, kind: Kind) -> None:
 
 
 def _rest(store: "Store", found: Escalation, said: _Said) -> None:
-    _hold(store, found, said, f"{said.actor} held it, at question {found.id}")
+    _hold(store, found, said, f"held by {said.actor} at question {found.id}")
 
 
 def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
     feature = store.feature(str(found.evidence[forms.FEATURE]))
     if feature.state is not State.PAUSED:
-        store.move_feature(feature.id, Step.PAUSED, said.actor, f"chosen at escalation {found.id}")
+        store.move_feature(feature.id, Step.PAUSED, said.actor, f"a person chose this at escalation {found.id}")
         reviewed_plan.hold(store, feature.id, said.actor)
     _hold(store, found, said, HELD_WITH.format(feature=feature.id))
 
@@ -346,7 +346,7 @@ def _change_plan(store: "Store", found: Escalation, said: _Said) -> None:
     from ...features.service.controls import change_with
 
     feature = store.feature(str(found.evidence[forms.FEATURE]))
-    text = f"{found.title}: a person chose to change the plan because of this"
+    text = f"{found.title}: because of this, a person chose to change the plan"
     if found.bead is None or feature.stage in PLANNED:
         change_with(store, feature.id, text if found.bead else said.note.partition(": ")[2], said.actor)
         _hold(store, found, said, RESHAPED.format(feature=feature.id))

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 # 2. Nothing is guessed: where nothing is left, that is said.
 
 FILES, LINES, BYTES = 12, 40, 200_000
-GONE = "git no longer has the commits of this branch, and there is no archive of it."
+GONE = "git no longer has this branch's commits, and there is no archived copy."
 
 
 @frozen
@@ -148,7 +148,7 @@ def _seen(
     except NobrakesError as error:
         return ConflictView(onto, *_noted(noted, is_whole), others, line(error))
     if not clashes:
-        why = 'As one change it merges; commit by commit, as `merge = "rebase"` wants it, it does not.'
+        why = 'The branch merges as one change, but not commit by commit, as `merge = "rebase"` requires.'
         return ConflictView(onto, *_noted(noted, is_whole), others, why)
     files = tuple(_file(clash, is_whole, where) for clash in (clashes if is_whole else clashes[:CONFLICT_FILES]))
     if not others:
@@ -307,8 +307,8 @@ def _words(value: Any, indent: str = "") -> list[str]:
 
 TABLE: Mapping[str, tuple[str, Lines, int]] = {
     "severity": ("how much it matters", _lines, MAX_LISTED),
-    "test": ("the test that nobrakes changed so that it must fail", _lines, MAX_LISTED),
-    "reverted": ("the merge was reverted", lambda value: ["yes" if value else "no: it is still on main"], MAX_LISTED),
+    "test": ("the test that nobrakes changed so that it should fail", _lines, MAX_LISTED),
+    "reverted": ("the merge was reverted", lambda value: ["yes" if value else "no, it is still on main"], MAX_LISTED),
     "results": ("check results", results, 2 * MAX_LISTED),
     "red_proof": ("check results with the new tests", results, 2 * MAX_LISTED),
     "base": ("check results without the new tests", results, 2 * MAX_LISTED),
@@ -316,15 +316,15 @@ TABLE: Mapping[str, tuple[str, Lines, int]] = {
     "why": ("why your approval is needed", _lines, MAX_LISTED),
     "test_files": ("the files of tests that it changes", _lines, MAX_LISTED),
     "tests": ("the change of the tests", _code, CODE),
-    "files": ("the files that this is about", _lines, MAX_LISTED),
+    "files": ("the files in question", _lines, MAX_LISTED),
     "difference": ("the change that you are asked about", _code, CODE),
     "head": ("the commit that is reviewed", _commit, MAX_LISTED),
-    "commit": ("the commit that this is about", _commit, MAX_LISTED),
-    "main": ("main, when this was asked", _commit, MAX_LISTED),
-    "green": ("the last commit of main that was seen green", _commit, MAX_LISTED),
-    "culprit": ("the commit since which main is red", _commit, MAX_LISTED),
-    "revert": ("the commit that reverted it", _commit, MAX_LISTED),
-    "searched": ("the commits that were looked through", _commits, MAX_LISTED),
+    "commit": ("the commit in question", _commit, MAX_LISTED),
+    "main": ("main when nobrakes asked", _commit, MAX_LISTED),
+    "green": ("the last commit of main that passed its checks", _commit, MAX_LISTED),
+    "culprit": ("the first commit of main that failed its checks", _commit, MAX_LISTED),
+    "revert": ("the commit that reverted the merge", _commit, MAX_LISTED),
+    "searched": ("the commits that nobrakes searched", _commits, MAX_LISTED),
 }
 
 _TITLES: Mapping[tuple[EscalationType, str], str] = {
@@ -333,9 +333,9 @@ _TITLES: Mapping[tuple[EscalationType, str], str] = {
     (EscalationType.MERGE_REVIEW, "files"): "the other files that it changes",
     (EscalationType.MERGE_REVIEW, "difference"): "the change of the code",
     (EscalationType.MERGE_REVIEW, "commit"): "the commit that passed, and would be merged",
-    (EscalationType.MERGE_REVIEW, "main"): "main, on which it passed",
+    (EscalationType.MERGE_REVIEW, "main"): "the commit of main on which it passed",
     (EscalationType.CODE_REVIEW, "commit"): "the commit that passed, and was read",
-    (EscalationType.CODE_REVIEW, "main"): "main, on which it passed",
+    (EscalationType.CODE_REVIEW, "main"): "the commit of main on which it passed",
     (EscalationType.MAIN_RED, "results"): "check results on main",
 }
 
@@ -531,27 +531,27 @@ def mend(found: Escalation) -> tuple[str, ...]:
         ),
         EscalationType.BROKEN_ENVIRONMENT: ("Fix the problem named above. `nobrakes doctor` lists other problems.",),
         EscalationType.CAP_REACHED: (
-            "Raise the cap named above in .nobrakes/config.toml; otherwise you are asked again immediately.",
+            "Raise the cap named above in .nobrakes/config.toml; otherwise nobrakes asks you again immediately.",
         ),
         EscalationType.CHECKOUT_BEHIND: (
-            "Follow the text above in the checkout. Then the merge continues by itself and this escalation closes.",
+            "Do in the checkout what the text above says. Then the merge continues and this escalation closes.",
         ),
         EscalationType.FILTER_NOT_ALLOWED: (
             *(f"Allow the filter: `{command}`" for command in found.evidence.get(COMMANDS, ())),
-            "Then start nobrakes again: the bead continues by itself and this escalation closes.",
+            "Then start nobrakes again: the bead continues and this escalation closes.",
         ),
         EscalationType.NOBRAKES_FAILED: (
             "Inspect the problem named above: an unusual file in the bead's workspace, or a bug in nobrakes.",
         ),
         EscalationType.MERGE_HELD_UP: (
-            "Fix the problem named above. Then the merge continues by itself and this escalation closes.",
+            "Fix the problem named above. Then the merge continues and this escalation closes.",
             "`nobrakes run` checks it again.",
         ),
         EscalationType.WEAK_TESTS: (f'Say exactly what the tests must prove: nobrakes edit {bead} --accept "…"',),
     }
     if found.type is EscalationType.MAIN_RED and found.bead is None:
         return (
-            "Commit a fix on main; or let an agent fix it:",
+            "Commit a fix on main, or let an agent fix it:",
             'nobrakes add "Fix main" --type repair --no-tests',
             "Once main is green, this escalation closes and merges continue.",
         )

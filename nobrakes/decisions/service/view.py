@@ -246,14 +246,14 @@ def answers(found: Escalation, way: Way) -> list[Choice]:
     if form.kind == "yes_no":
         made += [_answer(found, one, "", one, is_recommended=one in form.recommended) for one in form.labels()]
     if not made:
-        made.append(_answer(found, "Answer", "The agent continues with your words.", None))
+        made.append(_answer(found, "Answer", "The agent continues and reads your words.", None))
     if form.kind == "checkbox" and len(form.options) > 1:
         both = ",".join(forms.typed_as(form, label) for label in form.labels()[:2])
         made.append(_answer(found, "Several of them", "Separate them with commas.", both))
     if not form.required:
         if form.kind == "checkbox":
             made.append(_answer(found, "None of them", "", forms.NONE_OF_THEM))
-        made.append(_answer(found, "Leave it open", "The agent decides.", ""))
+        made.append(_answer(found, "Leave it open", "The agent decides itself.", ""))
     return made
 
 
@@ -278,7 +278,7 @@ def _does(found: Escalation, stakes: Stakes, way: Way) -> tuple[str, str]:
         to = found.return_to or bead.return_to or Status.NEEDS_DOER
         to = Status.NEEDS_TESTS if way.effect is Effect.TO_TESTS else to
         if to is Status.NEEDS_REVIEW:
-            return "The review starts again with the work as it is; no agent starts.", _forgiven(stakes)
+            return "The review of the work starts again. No agent starts.", _forgiven(stakes)
         back, costs = _back(found, stakes, way, to)
     values = {
         "onto": _base(found),
@@ -287,7 +287,7 @@ def _does(found: Escalation, stakes: Stakes, way: Way) -> tuple[str, str]:
         "mend": _mend(found),
         "next_attempt": _next_attempt(stakes),
         "may_start": _waiting(stakes, "may start"),
-        "stay_blocked": _waiting(stakes, "stay blocked by it"),
+        "stay_blocked": _waiting(stakes, "stay blocked"),
     }
     return way.does.format(**values), way.costs.format(**values)
 
@@ -297,15 +297,15 @@ _BACKS = (Effect.BACK, Effect.HAND_BACK, Effect.TO_TESTS, Effect.MEND)
 
 def _back(found: Escalation, stakes: Stakes, way: Way, to: Status) -> tuple[str, str]:
     if way.effect is Effect.HAND_BACK and stakes.by_person:
-        return f"It goes back to {stakes.by_person} with your note; no agent works on it.", ""
+        return f"The bead goes back to {stakes.by_person} with your note. No agent works on it.", ""
     who = _WORKERS.get(to, "An agent")
     if stakes.bead is not None and stakes.bead.branch_kept:
-        does, lost = f"{who} continues on the branch.", ""
+        does, lost = f"{who} continues on the bead's branch.", ""
     else:
-        does = f"{who} starts again from {_base(found)} as it is now."
-        kept = f"it stays at {stakes.ref}" if stakes.ref else "it is archived"
+        does = f"{who} starts again from the current {_base(found)}."
+        kept = f"it stays at {stakes.ref}" if stakes.ref else "nobrakes archives it"
         lost = f"The work on the branch is not used; {kept}."
-    told = " Your note is in its prompt." if found.form is None else ""
+    told = " The prompt contains your note." if found.form is None else ""
     return f"{does}{told}", " ".join(filter(None, (_next_attempt(stakes), lost, _forgiven(stakes))))
 
 
@@ -313,14 +313,14 @@ def _mend(found: Escalation) -> str:
     """For an epic that merges as a whole, which has no workers of its own."""
     again = "then the review of the epic starts again"
     if is_told(found):
-        return f"A bead of the epic {MENDS[found.type].does}, with your note; {again}."
-    return f"With a note: a bead of the epic does what it says, and {again}. Without: the review starts again."
+        return f"A new bead of the epic {MENDS[found.type].does} and reads your note; {again}."
+    return f"With a note, a new bead of the epic does what it says; {again}. Else only the review starts again."
 
 
 def _waiting(stakes: Stakes, what: str) -> str:
     if not stakes.waiting:
-        return "No bead waits for it."
-    return f"Of the beads that wait for it, {first_of(stakes.waiting, 3)} {what}."
+        return "No other bead waits for this bead."
+    return f"Of the beads that wait for this bead, {first_of(stakes.waiting, 3)} {what}."
 
 
 def _next_attempt(stakes: Stakes) -> str:
@@ -330,7 +330,7 @@ def _next_attempt(stakes: Stakes) -> str:
     parts = [f"at most {age(stakes.limits.agent_seconds)}", *_amounts(caps.attempt)]
     text = f"One more attempt: {', '.join(parts)}."
     if caps.bead.is_set:
-        text += f" The bead has cost {_spent(stakes.spent)}, and may cost {', '.join(_amounts(caps.bead))}."
+        text += f" The bead has cost {_spent(stakes.spent)} so far; its cap is {', '.join(_amounts(caps.bead))}."
     elif stakes.spent.usd:
         text += f" The bead has cost {stakes.spent.usd:.2f} USD so far."
     return text
@@ -350,10 +350,8 @@ def _forgiven(stakes: Stakes) -> str:
     if stakes.bead is None or not stakes.bead.failures or stakes.limits is None:
         return ""
     forgiven = count(stakes.bead.failures, "failure")
-    is_one = stakes.bead.failures == 1
-    return (
-        f"Its {forgiven} {'is' if is_one else 'are'} forgiven: you are asked after {stakes.limits.max_failures} more."
-    )
+    counts = "counts" if stakes.bead.failures == 1 else "count"
+    return f"Its {forgiven} no longer {counts}: nobrakes asks you after {stakes.limits.max_failures} more."
 
 
 # Texts of agents and checks, made harmless and short; what is left out is counted.

@@ -190,7 +190,7 @@ def test_an_answer_to_a_session_that_has_ended_is_past(store: Store) -> None:
     asked = [store.escalate(_question(session, title), None, None, "Session 1").id for title in ("a?", "b?")]
     store.answer(asked[0], "so", "me")
     store.end_session(session, "me")
-    for number, why in zip(asked, ("which asked, has ended", "decided without an answer"), strict=True):
+    for number, why in zip(asked, ("which asked, has ended", "without an answer"), strict=True):
         with pytest.raises(NotAllowed, match=why):
             store.take_back(number, "me")
 

@@ -66,7 +66,7 @@ def test_who_moves_between_epics_sees_what_counts_there(shop):
 
 def test_it_cannot_leave_its_epic_nor_be_given_up(shop):
     land(shop, "one")
-    with pytest.raises(NotAllowed, match="has landed on the branch of shop"):
+    with pytest.raises(NotAllowed, match="is merged into the branch of shop"):
         shop.change("one", {"epic": None}, "me")
     for kind in (Kind.CANCELLED, Kind.DONE_BY_HAND):
         with pytest.raises(NotAllowed, match="landed"):

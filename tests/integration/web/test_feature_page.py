@@ -129,7 +129,7 @@ def test_the_questions_of_a_turn_are_one_form_that_is_taken_whole_or_not_at_all(
     given = {f"answers.{which}": "Code", f"answers.{who}": ["", "All", "Staff"], f"answers.{free}": ""}
     refused = site.post("/r/shop/do/answers", given, accept="application/json")
     said = refused.json()["error"]["message"]
-    assert refused.status_code == 422 and f"nothing was answered, since question {which} (Which way?)" in said
+    assert refused.status_code == 422 and f"nothing was answered, because of question {which} (Which way?)" in said
     assert len(store.escalations()) == 3
     done = site.post("/r/shop/do/answers", {**given, f"why.{which}": "no mail"}, accept="application/json").json()
     assert done["said"] == (

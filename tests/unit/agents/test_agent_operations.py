@@ -401,7 +401,7 @@ def test_a_plan_waits_is_changed_and_is_approved(work):
 def test_only_a_plan_is_approved(work):
     store, _ = work()
     number = do("ask", question="Which?").data["escalation"]
-    with pytest.raises(NotAllowed, match="no plan"):
+    with pytest.raises(NotAllowed, match="nothing to approve"):
         desk.resolve(store, number, "approve")
 
 

@@ -30,16 +30,16 @@ def test_from_its_beginning_to_main() -> None:
     ]
     going = "IN_PROGRESS"
     assert shown == [
-        (going, 0, "NOT_RUN", "TESTING", 0, "Bea begins attempt 1"),
+        (going, 0, "NOT_RUN", "TESTING", 0, "Bea started attempt 1"),
         (going, 0, "NOT_RUN", "TESTING", 0, "the new tests fail, as they should: a Doer is next"),
-        (going, 0, "NOT_RUN", "IMPLEMENTATION", 0, "Ada begins attempt 2"),
+        (going, 0, "NOT_RUN", "IMPLEMENTATION", 0, "Ada started attempt 2"),
         (going, 3, "NOT_RUN", "IMPLEMENTATION", 0, "3 files changed"),
         (going, 3, "NOT_RUN", "REFACTORING", 40, "the parser"),
         (going, 3, "FAILING", "REFACTORING", 40, "tests run: failed"),
         (going, 3, "PASSING", "REFACTORING", 40, "tests run: passed"),
         (going, 3, "PASSING", "REFACTORING", 90, "all of it"),
-        (going, 3, "PASSING", "REFACTORING", 90, "handed in: the Reviewer is next"),
-        ("COMPLETE", 3, "PASSING", "REFACTORING", 100, "it is on main"),
+        (going, 3, "PASSING", "REFACTORING", 90, "the work is handed in: the Reviewer is next"),
+        ("COMPLETE", 3, "PASSING", "REFACTORING", 100, "the work is on main"),
     ]
 
 
@@ -77,7 +77,7 @@ def test_what_is_seen_of_a_blocked_bead_leaves_it_blocked() -> None:
     assert {(one.status, one.message) for one in found[1:]} == {("BLOCKED", "No endpoint")}
     assert (found[2].tests_status, found[3].files_modified, found[4].tests_status) == ("FAILING", 2, "PASSING")
     done = told((Kind.DONE_BY_HAND, {}), *seen)
-    assert {(one.status, one.message) for one in done} == {("COMPLETE", "a person did it")}
+    assert {(one.status, one.message) for one in done} == {("COMPLETE", "a person marked it as done")}
 
 
 def test_only_the_last_question_of_a_blocked_bead_frees_it() -> None:
@@ -91,4 +91,4 @@ def test_only_the_last_question_of_a_blocked_bead_frees_it() -> None:
     begun = told(asked[0], (Kind.DOER_STARTED, {}), asked[1], decided(4))
     assert begun[-1].status == "IN_PROGRESS", "a new attempt begins anew"
     (*_, dismissed) = told((Kind.MERGED, {}), decided(9))
-    assert (dismissed.status, dismissed.message) == ("COMPLETE", "it is on main")
+    assert (dismissed.status, dismissed.message) == ("COMPLETE", "the work is on main")

@@ -279,7 +279,7 @@ def test_an_edit_brings_a_bead_to_where_its_new_kind_of_work_starts() -> None:
 @pytest.mark.parametrize("status", [*WORKING, Status.NEEDS_REVIEW, Status.ESCALATED])
 def test_a_bead_that_is_under_way_becomes_no_epic(status: Status) -> None:
     bead = at(status)
-    with pytest.raises(NotAllowed, match="cannot become or stop being an epic"):
+    with pytest.raises(NotAllowed, match="its type cannot change to or from epic"):
         lifecycle.changed(bead, replace(bead, type=BeadType.EPIC), True)
     assert lifecycle.changed(bead, replace(bead, needs_tests=False), True) is status
 

@@ -104,7 +104,7 @@ def test_a_blocked_parent_is_named_with_its_cause() -> None:
     nodes = [node("b", Status.DOING), epic("p"), epic("q", epic="p"), node("x", epic="q")]
     (reason,) = explain(nodes, [Dependency("p", "b")], NOW)["x"].reasons
     assert reason.why is Why.PARENT
-    assert reason.text == "its parent q is closed off: p is blocked by b (doing)"
+    assert reason.text == "its parent q cannot continue: p is blocked by b (doing)"
 
 
 @pytest.mark.parametrize("status", [Status.OPEN, Status.DONE])

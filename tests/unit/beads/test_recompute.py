@@ -47,7 +47,7 @@ def test_a_column_that_is_spoilt_is_named_and_set_right(seed):
         kept = store.one(f"SELECT {name} FROM beads WHERE id = ?", (bead,))[0]
         store.run(f"UPDATE beads SET {name} = {name} + 3 WHERE id = ?", (bead,))
         assert store.differences() == {bead: {name: (kept + 3, kept)}}
-        assert store.check() == [f"{bead}.{name} is {kept + 3}, and should be {kept}"]
+        assert store.check() == [f"{bead}.{name} is {kept + 3}, but should be {kept}"]
         assert store.recount() == 1
     assert store.check() == []
 

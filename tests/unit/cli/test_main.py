@@ -26,11 +26,11 @@ def command(monkeypatch):
 def test_a_result_is_text_or_an_envelope(command, capsys):
     def does() -> main.Result:
         """Help."""
-        return said({"paused": False}, "new work is started again")
+        return said({"paused": False}, "resumed: new work starts again")
 
     command(does)
     assert main.run(["resume"]) == 0
-    assert capsys.readouterr().out == "new work is started again\n"
+    assert capsys.readouterr().out == "resumed: new work starts again\n"
     assert main.run(["resume", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"ok": True, "command": "resume", "data": {"paused": False}}
 

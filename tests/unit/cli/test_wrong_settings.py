@@ -23,7 +23,7 @@ READING = [f"{words} {WITH.get(words, '')}".strip() for words in LOOKING if word
 READING += ["review BEAD", "providers"]
 """Every command that only shows, and two ways to look besides: a new one is here by itself."""
 WRONG = {"empty": "", "no-toml": "x = = 3\n", "no-setting": "[review]\nnope = 1\n", "half": '[review]\nmerge = "squ'}
-INVALID = "config.toml is not valid, so nothing is started"
+INVALID = "config.toml is not valid, so no work starts"
 ENTRY = re.compile(rf"^\n?{re.escape(INVALID)}\n(?:  .*\n)+", re.MULTILINE)
 
 Run = Callable[[str], tuple[int, str, str]]

@@ -133,7 +133,7 @@ def test_doctor_finds_and_mends_wrong_counters(path: str) -> None:
     store = open_store(path)
     store.put([Bead("a", "A")], [], "me")
     store.run("UPDATE beads SET open_blockers = 3, b_level = 9")
-    assert store.check() == ["a.open_blockers is 3, and should be 0", "a.b_level is 9, and should be 1"]
+    assert store.check() == ["a.open_blockers is 3, but should be 0", "a.b_level is 9, but should be 1"]
     assert store.recount() == 1
     assert store.check() == []
 

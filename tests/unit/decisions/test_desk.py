@@ -83,7 +83,7 @@ def test_an_answer_is_an_option_or_refused(store, chosen):
     with pytest.raises(UsageError, match="not an option") as refused:
         desk.answer(store, chosen[1], "EST", "me")
     assert "1 UTC, 2 CET" in refused.value.hint and desk.show(store, chosen[1]).resolved_at is None
-    with pytest.raises(NotAllowed, match="not for a note"):
+    with pytest.raises(NotAllowed, match="not a note"):
         desk.resolve(store, chosen[1], "retry", "EST", "me")
     found = desk.answer(store, chosen[1], "2", "me")
     assert (found.answer, found.value, store.bead(chosen[0]).status) == ("CET", "CET", Status.NEEDS_DOER)
@@ -118,7 +118,7 @@ def test_the_note_of_a_retry_is_guidance_even_where_it_reads_as_another_option(s
 
 def test_what_is_about_no_bead_cannot_be_done(store):
     found = store.escalate(NewEscalation(EscalationType.MAIN_RED, "main is red"), None, None, "nobrakes")
-    with pytest.raises(NotAllowed, match="no single bead"):
+    with pytest.raises(NotAllowed, match="not about a single bead"):
         desk.resolve(store, found.id, "done", "", "me")
     assert desk.resolve(store, found.id, "dismiss", "mended", "me").resolution == "dismiss: mended"
 

@@ -121,9 +121,9 @@ TWO = [{"label": "a"}, {"label": "b"}]
         ({}, "not a kind"),
         ({"kind": "slider"}, "'slider' is not a kind"),
         ({"kind": ["radio"]}, "not a kind"),
-        ({"kind": "radio"}, "from 2 to 12 options, and this has 0"),
-        ({"kind": "radio", "options": TWO[:1]}, "this has 1"),
-        ({"kind": "radio", "options": [{"label": str(i)} for i in range(13)]}, "this has 13"),
+        ({"kind": "radio"}, "from 2 to 12 options, and this one has 0"),
+        ({"kind": "radio", "options": TWO[:1]}, "this one has 1"),
+        ({"kind": "radio", "options": [{"label": str(i)} for i in range(13)]}, "this one has 13"),
         ({"kind": "checkbox", "options": []}, "from 1 to 12"),
         ({"kind": "radio", "options": [{"label": "A"}, {"label": " a"}]}, "two options are called 'a'"),
         ({"kind": "radio", "options": [{"label": ""}, {"label": "b"}]}, "no label"),
@@ -243,7 +243,7 @@ def test_an_option_may_ask_for_a_reason_which_is_kept_with_it() -> None:
     with pytest.raises(UsageError, match="is not an option"):
         forms.judge(found, "none of these: because")
     assert forms.judge(found, "", recommended=True) == "add a limit"
-    with pytest.raises(UsageError, match="asks for no reason"):
+    with pytest.raises(UsageError, match="cannot ask for a reason"):
         forms.form(values | {"kind": "checkbox"})
 
 

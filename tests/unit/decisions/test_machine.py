@@ -143,7 +143,7 @@ def test_a_note_where_an_option_is_asked_for_changes_nothing(store):
     form = forms.as_values(forms.made("radio", ["UTC", "CET"]))
     number, _ = filed(store, EscalationType.QUESTION, About.BEAD, form=form)
     for again in range(2):
-        with pytest.raises(NotAllowed, match="not for a note"):
+        with pytest.raises(NotAllowed, match="not a note"):
             desk.resolve(store, number, "retry", f"words {again}", "me")
     assert store.escalation(number).resolved_at is None
 

@@ -67,7 +67,7 @@ def test_who_waits_is_told_of_a_bead_that_is_given_up(store: Any, tmp_path: Path
     bead_commands.add(store, "Later", id="later", needs=(bead.id,), draft=False)
     found = decided_by(store, tmp_path, EscalationType.REPEATED_FAILURE, bead.id)
     (cancel,) = [choice for choice in found.choices if choice.how == "cancel"]
-    assert "later stay blocked" in cancel.costs and "archived" in cancel.costs
+    assert "later stay blocked" in cancel.costs and "archives" in cancel.costs
     desk.resolve(store, found.id, "cancel", actor="me")
     over = page.decision(store, Paths(str(tmp_path)), FakeGit, Config, found.id)
     assert over.choices == () and over.mend == () and "resolved" in text_of(store, over)

@@ -97,7 +97,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(store: Store, path: Path, monkeyp
     monkeypatch.setattr("nobrakes.host.messages.os.write", full)
     for _ in range(40):
         exporter.turn()
-    assert path.read_bytes() == before and len(told) == 1 and "nothing is lost" in told[0]
+    assert path.read_bytes() == before and len(told) == 1 and "added to the file later" in told[0]
     monkeypatch.setattr("nobrakes.host.messages.os.write", write)
     for _ in range(20):  # it waits a little before it tries again
         exporter.turn()
@@ -111,7 +111,7 @@ def test_a_file_that_was_moved_away_begins_again_with_a_note(store: Store, path:
     exporter.turn()
     path.rename(path.with_suffix(".old"))
     exporter.turn()
-    assert lines(path)[1:] == wanted(store) and "starts again" in told[0]
+    assert lines(path)[1:] == wanted(store) and "writes the file again" in told[0]
 
 
 def test_nothing_is_looked_at_while_nothing_happens(store: Store, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ def test_a_line_is_one_line_whatever_the_title_holds():
     assert "\n" not in line and "\x1b" not in line and len(line) <= 100
 
 
-@pytest.mark.parametrize(("commit", "word"), [("1" * 40, " culprit found"), (None, "no culprit found")])
+@pytest.mark.parametrize(("commit", "word"), [("1" * 40, " found what broke main"), (None, "no culprit found")])
 def test_a_search_for_who_broke_main_says_whether_it_found_somebody(commit: str | None, word: str) -> None:
     line = words.as_line(Event(Kind.CULPRIT_FOUND, data={"commit": commit, "why": "unsure"}))
     assert word in line and ("no culprit" in line) == (commit is None)
@@ -83,13 +83,16 @@ def test_a_line_and_the_json_name_who_did_it(event: Event, name: str, who: str) 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({"step": "main", "seconds": 41.2}, "checks begin on main, took 41 s last time"),
-        ({"step": "validate_rebased", "seconds": None}, "checks begin on the branch on top of main"),
+        ({"step": "main", "seconds": 41.2}, "checks start on main (last time 41 s)"),
+        ({"step": "validate_rebased", "seconds": None}, "checks start on the branch on top of main"),
         (
             {"step": "validate_rebased", "seconds": None, "epic": "shop"},
-            "checks begin on the branch on top of the branch of shop",
+            "checks start on the branch on top of the branch of shop",
         ),
-        ({"step": "red_proof", "seconds": 125.0}, "checks begin on the new tests, which have to fail, took 2 min 5 s"),
+        (
+            {"step": "red_proof", "seconds": 125.0},
+            "checks start on the new tests, which should fail (last time 2 min 5 s)",
+        ),
     ],
 )
 def test_what_is_slow_says_that_it_begins_and_how_long_it_took(data: dict[str, object], said: str) -> None:
@@ -102,7 +105,10 @@ def test_what_is_slow_says_that_it_begins_and_how_long_it_took(data: dict[str, o
     ("results", "said"),
     [
         ([{"name": "test", "outcome": "pass", "seconds": 12.4}], "checking on top of main: passed in 12 s"),
-        ([{"name": "lint", "outcome": "fail", "reason": "exit code 1"}], "checking on top of main: lint: exit code 1"),
+        (
+            [{"name": "lint", "outcome": "fail", "reason": "exit code 1"}],
+            "checking on top of main: lint: exit code 1",
+        ),
         ([], "checking on top of main"),
     ],
 )

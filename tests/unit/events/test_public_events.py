@@ -104,7 +104,7 @@ def test_an_agent_speaks_under_its_name_and_not_its_programs() -> None:
             tests_status="NOT_RUN",
             work_type="IMPLEMENTATION",
             progress=0,
-            message="Ada begins attempt 1",
+            message="Ada started attempt 1",
         ),
     )
 

@@ -58,7 +58,7 @@ def test_the_plan_is_changed_because_of_it_and_the_bead_rests_until_then() -> No
     world.settle()
     assert (world.feature.stage, world.feature.replannings) == (Stage.REVIEW, 1)
     (said,) = world.store.messages(1)[before:]
-    assert "form failed 3 times: a person chose to change the plan because of this" in said.text
+    assert "form failed 3 times: because of this, a person chose to change the plan" in said.text
     assert world.store.bead("form").held and world.store.bead("table").held is None, "the others go on"
     world.ready()
     world.settle()
@@ -70,7 +70,7 @@ def test_the_feature_rests_with_all_its_live_beads_until_it_is_resumed(chosen: s
     world = Built()
     asked = fails(world)
     decided = desk.answer(world.store, asked.id, chosen, "ada")
-    advice = "feature login rests. To see what goes, and confirm it: `nobrakes forge rollback login`"
+    advice = "feature login is paused. To see and confirm the rollback: `nobrakes forge rollback login`"
     assert (advice in desk.then(world.store, decided)) is (chosen == forms.ROLL_BACK)
     assert world.feature.state is State.PAUSED
     reason = HELD_WITH.format(feature="login")

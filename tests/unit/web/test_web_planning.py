@@ -50,7 +50,7 @@ def test_a_part_is_approved_and_a_part_is_refused(app):
     assert said(app, ("drop", "a:priority"))[1] == "dropped: a:priority"
     assert [one.bead for one in strategy(app.store).proposed] == ["b"]
     assert said(app)[0].changes == ("b:title",)
-    assert said(app)[1] == "nothing waits to be approved"
+    assert said(app)[1] == "nothing needs approval"
 
 
 def test_what_the_page_did_not_show_and_what_means_two_things_is_refused(app):
@@ -59,7 +59,7 @@ def test_what_the_page_did_not_show_and_what_means_two_things_is_refused(app):
     with pytest.raises(NotAllowed, match="changed while you read it"):
         said(app, ("revision", revision))
     for field in ("only", "without", "overwrite"):
-        with pytest.raises(UsageError, match="--drop does not go with"):
+        with pytest.raises(UsageError, match="--drop cannot be combined with"):
             said(app, ("drop", "a"), (field, "b"))
     for field in ("only", "drop"):
         with pytest.raises(UsageError, match="no proposal has the name"):
@@ -71,12 +71,12 @@ def test_a_bead_is_sent_back_to_agents(app):
     bead_commands.hold(app.store, "a", "wait", actor="me")
     values = rendering.values(BY_WORDS["retry"].fields, [("bead", "a"), ("note", "mended")])
     found, text = BY_WORDS["retry"].do(app, values, "me")
-    assert found.bead.held is None and text == "a is needs_tests again; released (it was held: wait)"
+    assert found.bead.held is None and text == "a is needs_tests again; the hold is released (wait)"
 
 
 def test_epics_of_a_proposed_plan_are_counted_apart(app):
     plan = "beads:\n  - {key: e, title: E, type: epic}\n  - {id: c, title: C, epic: e}\n"
     propose = BY_WORDS["propose"].do
     told = propose(app, {"plan": plan, "dry_run": True}, "me")[1]
-    assert told == "1 draft and 1 epic would be filed; nothing was written"
-    assert propose(app, {"plan": plan}, "me")[1] == "1 draft and 1 epic filed; they wait for your approval"
+    assert told == "1 draft and 1 epic would be added; nothing was written"
+    assert propose(app, {"plan": plan}, "me")[1] == "1 draft and 1 epic added; `nobrakes approve` shows them"
