@@ -12,7 +12,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import repeat
 from typing import Any, NamedTuple
 
 from ..agents.db import spending
@@ -47,11 +46,12 @@ _NEXT = f"""SELECT needs, beads.id, epic, children, 0 FROM json_each(?) CROSS JO
 AND edges.type = 'blocks' CROSS JOIN beads ON beads.id = bead AND {UNFINISHED}
 UNION ALL SELECT epic, beads.id, epic, children, 1 FROM json_each(?) CROSS JOIN beads ON epic = value
 AND {UNFINISHED}"""
-_LIVE = f"SELECT json_group_array(id), json_group_array(rowid), coalesce(max(rowid), 0) FROM beads WHERE {UNFINISHED}"
-_BLOCKS = f"""SELECT json_group_array(needs), json_group_array(beads.rowid) FROM beads
-CROSS JOIN edges ON bead = beads.id AND edges.type = 'blocks' WHERE {UNFINISHED}"""
-_FAMILIES = f"""SELECT rowid, epic, children, type = 'epic' FROM beads
-WHERE (epic IS NOT NULL OR children) AND {UNFINISHED}"""
+_LIVE = f"(SELECT id, rowid AS row, epic, type, children FROM beads WHERE {UNFINISHED}) AS live"
+_ROWS = f"SELECT id, row FROM {_LIVE} WHERE id IN (SELECT value FROM json_each(?))"
+_BLOCKS = f"""SELECT json_group_array(beads.rowid), json_group_array(row) FROM {_LIVE}
+CROSS JOIN edges ON bead = live.id AND edges.type = 'blocks' CROSS JOIN beads ON beads.id = needs"""
+_FAMILIES = f"""SELECT row, coalesce(above.rowid, 0), live.children, live.type = 'epic' FROM {_LIVE}
+LEFT JOIN beads AS above ON above.id = live.epic AND above.{UNFINISHED} WHERE live.epic IS NOT NULL OR live.children"""
 _GRAPH = ("beads", "edges")
 
 
@@ -115,26 +115,24 @@ def _near(execute: "Execute", own: dict[str, str | None]) -> Steps | None:
     return Steps(first, then, [place[bead] for bead in own], sum(isinstance(one, str) for one in known), len(place))
 
 
-def _all(execute: "Execute", own: Iterable[str]) -> Steps:
-    """All steps of unfinished beads. The end of a bead is its row's number, and 0 that of any that is over."""
-    [(ids, numbers, last)] = execute(_LIVE, ())
-    place = dict(zip(json.loads(ids), json.loads(numbers), strict=True))
+def _all(execute: "Execute", own: Collection[str]) -> Steps:
+    """All steps of unfinished beads. The end of a bead is its row's number, and 0 that of no bead."""
+    row = {found[0]: found[1] for found in execute(_ROWS, (json.dumps([*own]),))}
+    [(last,)] = execute("SELECT coalesce(max(rowid), 0) FROM beads", ())
     [(needed, waiting)] = execute(_BLOCKS, ())
     families = [*execute(_FAMILIES, ())]
-    starts = {row[0]: last + 1 + row[0] for row in families if row[2]}
-    epics = {row[0] for row in families if row[3]}
-    first = [*map(place.get, json.loads(needed), repeat(0))]
-    then = json.loads(waiting)
+    starts = {found[0]: last + 1 + found[0] for found in families if found[2]}
+    epics = {found[0] for found in families if found[3]}
+    first, then = json.loads(needed), json.loads(waiting)
     if starts:
         then = [starts.get(bead, bead) for bead in then]
-    for bead, epic, children, _ in families:
-        above = place.get(epic, 0)
+    for bead, above, children, _ in families:
         steps = [(starts[bead], bead)] if children else []
         steps += [(starts[above], starts.get(bead, bead))] if above in starts else []
         steps += [(bead, above)] if above in epics else []
         first += [one for one, _ in steps]
         then += [one for _, one in steps]
-    return Steps(first, then, [place[bead] for bead in own], last + 1, 2 * last + 2)
+    return Steps(first, then, [row[bead] for bead in own], last + 1, 2 * last + 2)
 
 
 def _handed_on(steps: Steps) -> list[int]:
