@@ -147,20 +147,20 @@ class Example:
                 faults.append(what)
         self.git("fsck", "--no-dangling")
         if faults:
-            sys.exit("not as expected: " + ", ".join(faults))
+            sys.exit("these results are not as expected: " + ", ".join(faults))
         print(f"\n{self.source.name} is built: {len(merged)} beads on main, in {self.folder}")
 
     def look(self) -> None:
         """What a person looks at next, as they type it."""
         bead = self.scenario.get("look", {}).get("bead") or self.ask("list")[0]["id"]
         command = shlex.quote(NOBRAKES)
-        print("The repository stays there. Look at it next:")
+        print("The new repository stays in this folder. To inspect it, type:")
         print(f"\n  cd {shlex.quote(str(self.folder))}")
         for words, why in (
-            ("status", "where everything is"),
+            ("status", "the state of all work"),
             (f"history {bead}", "the whole life of one bead"),
-            ("board", "the beads in columns"),
-            ("web", "the same in a browser; Ctrl-C ends it"),
+            ("board", "all beads, in columns"),
+            ("web", "the same in a browser; Ctrl-C stops the server"),
         ):
             print(f"  {command} {words:<{len(bead) + 8}}  # {why}")
 
@@ -168,11 +168,11 @@ class Example:
 def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else "library"
     if not (EXAMPLES / name / "plan.yaml").is_file():
-        sys.exit(f"there is no example called {name}")
+        sys.exit(f"no example is called {name}")
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(prefix=f"nobrakes-{name}-"))
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
-        sys.exit(f"{folder} is not empty: name a new folder")
+        sys.exit(f"{folder} is not empty. Name a new folder.")
     example = Example(name, folder.resolve())
     try:
         example.begin()
@@ -180,7 +180,7 @@ def main() -> None:
         example.compare()
         example.look()
     except KeyboardInterrupt:
-        print(f"\ninterrupted; the repository stays in {folder}")
+        print(f"\nThe demo was interrupted. Its repository stays in {folder}.")
         sys.exit(130)
     finally:
         shutil.rmtree(example.told)

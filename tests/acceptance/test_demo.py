@@ -49,7 +49,7 @@ def test_what_is_missing_is_said_before_anything_is_installed(clone: Path, tmp_p
         ({"PATH": old}, (), "this is 'git version 2.30.2'"),
         ({"PATH": broken}, (), "git does not work"),
         ({"PYTHONPATH": packed}, (), "apt install python3-venv"),
-        ({"PYTHONPATH": full}, (), "make room"),
+        ({"PYTHONPATH": full}, (), "Free some disk space"),
         ({"PYTHONPATH": young}, (), "Python 3.11 or newer is needed"),
         ({}, (str(tmp_path / "taken"),), "is not empty"),
         ({}, (str(tmp_path / "taken" / "file" / "x"),), "cannot be written"),
@@ -60,13 +60,13 @@ def test_what_is_missing_is_said_before_anything_is_installed(clone: Path, tmp_p
         assert "nothing was installed" in head and len(lines) == 1 and told in lines[0], done.stderr
         assert not (clone / ".venv").exists()
     (clone / ".venv").touch()
-    assert "no folder" in demo(clone).stderr
+    assert "not a folder" in demo(clone).stderr
 
 
 def test_every_lack_is_said_at_once(clone: Path, tmp_path: Path) -> None:
     (clone / ".venv").touch()
     said = demo(clone, PATH=str(tmp_path / "nothing")).stderr
-    assert "git is not on PATH" in said and "no folder" in said
+    assert "git is not on PATH" in said and "not a folder" in said
 
 
 def test_a_package_index_that_is_not_reached_is_one_clear_line(clone: Path) -> None:
