@@ -63,7 +63,7 @@ def seconds_for(arguments: Sequence[str]) -> float:
 
 
 def no_answer(arguments: Sequence[str], seconds: float) -> NoAnswer:
-    return NoAnswer(f"`{_shown(['git', *arguments])}` did not answer in {count(seconds, 'second')} and was ended")
+    return NoAnswer(f"`{_shown(['git', *arguments])}` did not answer in {count(seconds, 'second')} and was stopped")
 
 
 def start(
@@ -342,7 +342,7 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
         return errors.RefsBroken(
             f"git can read no ref at all: {last}",
             "Stop nobrakes, keep a copy (`cp .git/packed-refs packed-refs.copy`), and open .git/packed-refs in an "
-            "editor. Fix the line that git names, or take that line alone out: `git for-each-ref` works again then, "
+            "editor. Fix or remove only the line that git names. Then `git for-each-ref` works again, "
             "and `nobrakes doctor` says what is missing.",
         )
     if re.search(_AWAY, error, re.MULTILINE):
@@ -382,7 +382,7 @@ def run(
     limit = seconds_for(arguments) if seconds is None else seconds
     if not os.path.isdir(cwd):
         # GitPython would quietly run in the current folder instead
-        raise GitFailed(f"`{' '.join(['git', *arguments])[:_SHOWN]}` cannot run: the folder {cwd} is gone")
+        raise GitFailed(f"`{' '.join(['git', *arguments])[:_SHOWN]}` cannot run: the folder {cwd} is missing")
     try:
         if stdout is not None or not isinstance(stdin, bytes | None):
             answer = _stream(arguments, cwd, env, stdin, stdout, limit)

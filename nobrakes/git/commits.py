@@ -181,11 +181,11 @@ class Signer:
         if "No pinentry" in said:
             sign = shlex.join([program, "-bsau", key])
             return (
-                f"{program} would ask for the passphrase of the key of {key}, since gpg-agent does not hold it: sign "
-                f"something yourself (`echo x | {sign}`), and it does for its `default-cache-ttl`"
+                f"{program} would ask for the passphrase of the key of {key}, which gpg-agent does not remember. Sign "
+                f"something yourself (`echo x | {sign}`): gpg-agent then remembers it for its `default-cache-ttl`"
             )
         words = [row for row in said.splitlines() if row.strip() and not row.startswith("[GNUPG:]")]
-        return f"{program} does not sign with the key of {key}: {(words or ['it says nothing'])[-1]}"
+        return f"{program} does not sign with the key of {key}: {(words or ['no message'])[-1]}"
 
     def signed(self, content: bytes) -> str | None:
         """The signed commit of this unsigned content; None: commits are not signed."""
@@ -230,8 +230,8 @@ class Signer:
             why = f"no answer in {_SECONDS:g} seconds: {self._asks() or 'the key may need a passphrase'}"
         except GitFailed as error:
             why = self._asks() or str(error)
-        hint = "Merges wait and nothing is lost; it is tried again by itself."
-        raise GitUnusable(f"a commit cannot be signed: {why}", hint)
+        hint = "Merges wait, and no work is lost. nobrakes tries again automatically."
+        raise GitUnusable(f"git cannot sign a commit: {why}", hint)
 
 
 _COMMITS_TRIES = 5
@@ -269,7 +269,7 @@ class Committer:
             self.filters.refuse(main, [path for path, content in wanted.items() if content is not None])
             if (commit := self._commit(main, before, wanted, message)) is not None:
                 return commit
-        raise GitFailed("main moves faster than nobrakes can commit on it", "Try again in a moment.")
+        raise GitFailed("main keeps changing before nobrakes can commit on it", "Try again in a moment.")
 
     def write_files(self, onto: str, files: Mapping[str, bytes], message: Message, ref: str) -> str | None:
         for path in files:
@@ -294,12 +294,12 @@ class Committer:
             holders = []
             for holder in standing.main_worktrees(self.place):
                 if holder.under_way() in ("a rebase", "a rebase or `git am`"):
-                    raise GitFailed(f"a rebase of main is under way in {holder.path}", "Finish it, then try again.")
+                    raise GitFailed(f"a rebase of main is in progress in {holder.path}", "Finish it, then try again.")
                 if (session := persons.who(holder.path)) is not None:
-                    what = f"session {session.session} works in place in {holder.path}, where main is checked out"
+                    what = f"session {session.session} is working in {holder.path}, where main is checked out"
                     raise GitFailed(what, f"`{session.ending}` ends it; then try again.")
                 if not stack.enter_context(standing.locked(holder)):
-                    raise GitFailed(f"another git command works in {holder.path}", "Try again when it has ended.")
+                    raise GitFailed(f"another git command is running in {holder.path}", "Try again when it has ended.")
                 if (behind := self.lander.stand(holder, main)) is not None:
                     raise GitFailed(f"nothing was committed: {behind.reason}")
                 holders.append(holder)
@@ -444,7 +444,7 @@ class Chain:
             made = self._held(record, tip if tip and self.objects.stored_commit(tip) is not None else None)
             if objects.move(self.place, REF, made, tip):
                 return made
-        raise GitFailed("evidence is written faster than nobrakes can add to it", "Try again in a moment.")
+        raise GitFailed("other processes keep adding evidence before nobrakes can", "Try again in a moment.")
 
     def _known(self, record: Value, tip: str | None) -> str | None:
         subject, anchor = about(record), record.get("anchor")

@@ -190,7 +190,7 @@ class Filters(Attributes):
         """Raises GitFailed if a path that nobrakes writes itself is under a filter."""
         for path, name in self.work_filters((commit,), paths).items():
             raise GitFailed(
-                f"{path} is under the filter '{name}' of git, and nobrakes reads and writes it as it is",
+                f"git's filter '{name}' applies to {path}, but nobrakes needs the file unfiltered",
                 f"Put `{path.partition('/')[0]}/** -filter` at the end of .gitattributes and commit that.",
             )
 
@@ -208,7 +208,7 @@ class Filters(Attributes):
             if content and pointer is None:
                 return self._written(lfs.keep(folder, content).content)
             if pointer is not None and not lfs.has(folder, pointer) and not self._has(main, lfs.NAME, blob):
-                raise Refused(f"it is a pointer of Git LFS, and its content {pointer.oid[:12]} is nowhere here")
+                raise Refused(f"it is a Git LFS pointer, but its content {pointer.oid[:12]} is missing here")
             return blob
         tip = objects.read(self.place, REF)
         known = None if tip is None else self.objects.entry(tip, _key(name, blob))
@@ -246,9 +246,9 @@ class Filters(Attributes):
                 why = "and agents do not see its clear text" if found else f"and git has no filter.{name}.clean here"
             how = " and ".join(f"`{command}`" for command in types)
             how = (
-                f"a person allows that with {how}, and starts nobrakes again"
+                f"a person can allow that with {how} and a restart of nobrakes"
                 if how
-                else "it has no plain smudge command"
+                else "the filter has no plain smudge command"
             )
             raise Refused(f"git keeps it through the filter '{name}', {why}: {how}", name, *types)
         return found.replace("%f", shlex.quote(path))
@@ -262,9 +262,9 @@ class Filters(Attributes):
         try:
             code, out, error = run(self.rules.confine(("sh", "-c", command)), self.environment(), content)
         except NobrakesError as refused:
-            raise FilterFailed(f"the filter '{name}' cannot be run: {refused} {refused.hint}") from None
+            raise FilterFailed(f"nobrakes cannot run the filter '{name}': {refused} {refused.hint}") from None
         if code != 0:
-            raise FilterFailed(f"the filter '{name}' ended with {code}: {one_line(error)[-300:] or 'it says nothing'}")
+            raise FilterFailed(f"the filter '{name}' ended with {code}: {one_line(error)[-300:] or 'no message'}")
         return out
 
     def environment(self) -> dict[str, str]:
@@ -327,7 +327,7 @@ class ClearText:
             try:
                 hidden = self._hidden(name, path, blobs[path], shown[name], True) if shown.get(name) else ()
             except Refused as error:
-                found.append(f"{path}: its clear text cannot be read, so this may copy it: {error}")
+                found.append(f"{path}: its decrypted text is unreadable, so the branch may copy it: {error}")
             else:
                 secret |= dict.fromkeys(hidden, (name, path))
         return found + self._copied(secret, base, head, commits)
@@ -338,7 +338,7 @@ class ClearText:
             free = sorted(path for path in filtered if filtered[path] == name and after.get(path) != name)
             if free:
                 more = f" and {len(free) - 1} more" if free[1:] else ""
-                yield f"it takes the filter '{name}' from {free[0]}{more}"
+                yield f"the branch removes the filter '{name}' from {free[0]}{more}"
 
     def _moved_out(self, filtered: Mapping[str, str], blobs: Mapping[str, str], base: str, head: str) -> Iterator[str]:
         new = {
@@ -350,7 +350,7 @@ class ClearText:
             for beside in (one for one in new if names.get(one) != filtered[path]):
                 is_alike = _stem(beside) == _stem(path) or new[beside] == blobs[path]
                 if is_alike or self._is_content(new[beside], pointer):
-                    yield f"{beside} is new, and {path}, which git keeps through the filter '{filtered[path]}', is gone"
+                    yield f"{beside} is new, but {path}, stored through the filter '{filtered[path]}', is gone"
 
     def _gone(self, base: str, head: str) -> list[str]:
         return [path for path, _, mode, _, _ in raw(self.objects, base, head) if mode not in _FILES]
@@ -383,7 +383,7 @@ class ClearText:
         told = ((where, sorted(pieces - public)) for where, pieces in hits.items())
         of = {where: secret[hash(pieces[0])] for where, pieces in told if pieces}
         return [
-            f"{where} has text of {path}, which git keeps through the filter '{name}'"
+            f"{where} contains text of {path}, which git stores through the filter '{name}'"
             for where, (name, path) in of.items()
         ]
 

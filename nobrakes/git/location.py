@@ -107,7 +107,7 @@ class Place:
         asked = ["rev-parse", "-q", "--verify", "HEAD^{commit}"]
         answer = command_line.run(asked, cwd=self.root, env=CHECKOUT, expect=(0, 1, 128))
         if answer.code:
-            raise NoMain(f"nothing is committed in {self.root} yet", "Make a first commit there.")
+            raise NoMain(f"{self.root} has no commit yet", "Make a first commit there.")
         return answer.text
 
     @property
@@ -284,7 +284,7 @@ def _folders(path: str) -> tuple[str, bool]:
 
 
 def _broken(path: str) -> NotARepository:
-    why = f"the path of the repository around {path!r} has a line break, and git's own lists of folders have lines"
+    why = f"the path of the repository around {path!r} contains a line break, which git's lists cannot represent"
     return NotARepository(why, "Rename the folder, then run `nobrakes init`.")
 
 
@@ -312,8 +312,8 @@ def check(start: str | None = None) -> None:
     for path in strange:
         if path.startswith(own) and os.lstat(path).st_uid not in trusted:
             raise ForeignRepository(
-                f"{path} belongs to {owner(path)}, and not to you",
-                f"Look at what is in it, then make it yours: chown -R {os.geteuid()} {own}",
+                f"{path} belongs to {owner(path)}, not to you",
+                f"Check its content, then take ownership: chown -R {os.geteuid()} {own}",
             )
 
 
@@ -335,7 +335,7 @@ def _ownership_ask(folder: str) -> None:
     if found is None:
         raise GitFailed(f"git cannot read the repository around {folder}: {answer.error.splitlines()[0][:200]}")
     raise ForeignRepository(
-        f"git detected dubious ownership in the repository at '{found[1]}', so nothing in it was read or run",
+        f"git detected dubious ownership in the repository at '{found[1]}', so nobrakes read and ran nothing in it",
         f"If you trust its owner: git config --global --add safe.directory {found[1]}",
     )
 

@@ -587,16 +587,16 @@ def broken(place: Place, in_depth: bool) -> list[tuple[str, str, str]]:
                 named[ref] = oid
             elif not name.endswith(".lock"):
                 named.pop(ref, None)
-                found.append((ref, "its file holds no object id", ""))
+                found.append((ref, "the ref's file contains no object id", ""))
     for ref in [ref for ref, oid in named.items() if not is_oid(oid)]:
-        found.append((ref, f"its line in packed-refs is broken: {named.pop(ref)[:60]}", ""))
+        found.append((ref, f"the ref's line in packed-refs is broken: {named.pop(ref)[:60]}", ""))
     asked = "".join(f"{oid}\n" for oid in named.values()).encode()
     said = place.run(["cat-file", "--batch-check"], stdin=asked).text.split("\n") if asked else []
     gone = [ref for ref, line in zip(named, said, strict=True) if line.endswith(" missing")]
-    found += [(ref, f"its object {named[ref][:12]} is gone", named.pop(ref)) for ref in gone]
+    found += [(ref, f"the ref's object {named[ref][:12]} is missing", named.pop(ref)) for ref in gone]
     if in_depth and named and "extensions.partialclone" not in place.settings:  # there a remote has the others
         holed = set(_holed(place, list(named.values())))
-        found += [(ref, f"objects of {oid[:12]} are gone", oid) for ref, oid in named.items() if oid in holed]
+        found += [(ref, f"objects of {oid[:12]} are missing", oid) for ref, oid in named.items() if oid in holed]
     return sorted(found)
 
 

@@ -147,8 +147,8 @@ def take(wanted: Claim) -> None:
 
 def taken(there: Claim) -> NotAllowed:
     return NotAllowed(
-        f"session {there.session} of {os.path.dirname(there.folder)} works in this checkout already, and only one may",
-        f"`{there.ending}` ends it; without --in-place a session has a clone of its own.",
+        f"session {there.session} of {os.path.dirname(there.folder)} already works in this checkout, and only one may",
+        f"`{there.ending}` ends it. Without --in-place a session has its own clone.",
     )
 
 
@@ -160,14 +160,14 @@ def refuse(root: str) -> None:
     for path in (os.path.expanduser("~"), found.settings, found.state):
         if os.path.join(os.path.realpath(path), "").startswith(inside):
             raise NotAllowed(
-                f"no session works in place in {root}: {path} lies in it, with what is yours alone",
-                "Without --in-place a session has a clone of its own.",
+                f"a session cannot work in place in {root}: it contains {path}, which is private",
+                "Without --in-place a session has its own clone.",
             )
     if any(row.startswith("S ") for row in command_line.run(["ls-files", "-t", "-z"], cwd=root, env=_READING).records):
         raise NotAllowed(
-            f"no session works in place in {root}: it is a sparse checkout, and what it leaves out would be committed "
-            "as removed",
-            "Without --in-place a session has a clone of its own, with all files.",
+            f"a session cannot work in place in {root}: in a sparse checkout, its commits would delete the missing "
+            "files",
+            "Without --in-place a session has its own clone, with all files.",
         )
 
 

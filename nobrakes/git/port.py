@@ -197,7 +197,7 @@ class Message:
 
 
 def _no_sandbox(argv: Argv) -> Argv:
-    raise GitFailed("filters are run in a sandbox, and there is none here")
+    raise GitFailed("git filters run only in a sandbox, which does not work here")
 
 
 @frozen

@@ -237,7 +237,7 @@ class Questions(Tools):
             return None
         size = None if most is None else self.objects.size(entry.id)
         if size is not None and most is not None and size > most:
-            raise FileTooLarge(f"{path!r} in {commit[:12]} has {size:,} bytes, and {most:,} are read at most")
+            raise FileTooLarge(f"{path!r} in {commit[:12]} has {size:,} bytes; the limit is {most:,}")
         return self.objects.content(entry.id)
 
     def link(self, commit: str, path: str) -> str | None:

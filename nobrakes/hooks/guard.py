@@ -79,7 +79,7 @@ def self_test(place: object, path: str = "") -> int:
         return {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
 
     if decide(call("git push"), place) is None or decide(call("git status"), place) is not None:
-        sys.stderr.write("the guard's own cases are decided wrongly\n")
+        sys.stderr.write("the guard's self-test failed\n")
         return REFUSED
     if path:
         with open(path, "w", encoding="ascii") as file:

@@ -24,18 +24,18 @@ _ELSEWHERE = ("--git-dir", "--work-tree")
 _HARMLESS_SETTINGS = ("user.", "color.", "advice.", "core.pager=", "core.quotepath=", "commit.gpgsign=", "log.")
 
 _NEVER = {
-    "push": "nobrakes lands your work; there is nowhere to push",
+    "push": "nobrakes merges your work; there is no remote to push to",
     "pull": "there is no remote; nobrakes keeps your branch up to date",
     "fetch": "there is no remote",
     "merge": "nobrakes merges your work",
     "rebase": "nobrakes rebases your work",
-    "submodule": "submodules are not added, moved or removed by agents",
-    "filter-branch": "history is not rewritten",
-    "filter-repo": "history is not rewritten",
-    "replace": "history is not rewritten",
-    "update-ref": "refs are moved by committing only",
-    "symbolic-ref": "you stay on your branch",
-    "bisect": "it leaves your branch; read `git log` instead",
+    "submodule": "agents may not add, move or remove submodules",
+    "filter-branch": "agents may not rewrite history",
+    "filter-repo": "agents may not rewrite history",
+    "replace": "agents may not rewrite history",
+    "update-ref": "agents may move refs only by committing",
+    "symbolic-ref": "agents must stay on their branch",
+    "bisect": "the command leaves your branch; read `git log` instead",
 }
 _MAY_END = frozenset(("merge", "rebase"))
 _READS = {
@@ -46,9 +46,9 @@ _READS = {
 }
 _READS_WHY = {
     "worktree": "you work in this one folder",
-    "remote": "there is no remote, and agents add none",
-    "config": "git's configuration is not yours to change",
-    "reflog": "the reflog stays",
+    "remote": "there is no remote, and agents may not add one",
+    "config": "agents may not change git's configuration",
+    "reflog": "agents may not change the reflog",
 }
 _BRANCH_LISTS = frozenset(
     ("-a", "--all", "-r", "--remotes", "-v", "-vv", "--verbose", "-l", "--list", "--show-current", "--contains",
@@ -69,12 +69,12 @@ def subcommand(words: list[str]) -> tuple[str, list[str]] | str:
     while place < len(words) and words[place].startswith("-"):
         option, _, value = words[place].partition("=")
         if option in _ELSEWHERE:
-            return "another repository or work tree is not your work"
+            return "agents may not work in another repository or work tree"
         if option in _WITH_VALUE and not value:
             place += 1
             value = words[place] if place < len(words) else ""
         if option == "-c" and not value.lower().startswith(_HARMLESS_SETTINGS):
-            return f"git's configuration is not yours to change ({value})"
+            return f"agents may not change git's configuration ({value})"
         place += 1
     return (words[place], words[place + 1 :]) if place < len(words) else ("", [])
 
@@ -136,7 +136,7 @@ def _switch(rest: list[str], branch: str, is_path: "Callable[[str], bool]") -> s
 def _branch(rest: list[str], branch: str, is_path: "Callable[[str], bool]") -> str | None:
     options = [word.partition("=")[0] for word in rest if word.startswith("-")]
     if any(option not in _BRANCH_LISTS for option in options) or (_plain(rest) and not options):
-        return "git branch: branches are made and removed by nobrakes only"
+        return "git branch: only nobrakes may create and remove branches"
     return None
 
 
@@ -144,7 +144,7 @@ def _reset(rest: list[str], branch: str, is_path: "Callable[[str], bool]") -> st
     before = rest[: rest.index("--")] if "--" in rest else rest
     target = next(iter(_plain(before)), "HEAD")
     if any(word in ("--hard", "--keep", "--merge") for word in before):
-        return None if target in ("HEAD", "@") else f"git reset to {target}: your commits stay"
+        return None if target in ("HEAD", "@") else f"git reset to {target}: agents must keep their commits"
     own = target in ("HEAD", "@") or target.startswith(("HEAD~", "HEAD^", "@~", "@^"))
     return None if own or is_path(target) else f"git reset to {target}: you stay on your own commits"
 
@@ -218,7 +218,7 @@ def why_not_file(path: str, cwd: str, place: Place) -> str | None:
     if full == place.handoff:
         return None
     inside = _inside(full, place.workspace)
-    why = "it lies outside the workspace" if inside is None else may_write(inside, place)
+    why = "the file is outside the workspace" if inside is None else may_write(inside, place)
     return f"{path}: {why}" if why else None
 
 
@@ -249,7 +249,7 @@ def _why_not_target(word: str, cwd: str, place: Place, strict: bool) -> str | No
 
 def why_not_command(text: str, cwd: str, place: Place, depth: int = 0) -> str | None:
     if depth > 8:
-        return "commands inside commands, too deep to read"
+        return "the commands are nested too deeply to check"
     for call in calls(text):
         if call.words[:1] == ["cd"] and len(call.words) == 2 and "$" not in call.words[1]:
             cwd = os.path.join(cwd, os.path.expanduser(call.words[1]))
@@ -263,7 +263,7 @@ def _why_not_call(call: Call, cwd: str, place: Place, depth: int) -> str | None:
     words = list(call.words)
     while words and "=" in words[0] and words[0].partition("=")[0].isidentifier():
         if words[0].startswith(("GIT_DIR=", "GIT_WORK_TREE=", "GIT_CONFIG", "GIT_INDEX_FILE=", "GIT_OBJECT_")):
-            return f"{words[0].partition('=')[0]}: another repository or configuration is not your work"
+            return f"{words[0].partition('=')[0]}: agents may not use another repository or configuration"
         words.pop(0)
     programs = [os.path.basename(word) for word in words]
     first = 0

@@ -295,8 +295,8 @@ class ChannelPoller:
         if why not in self._said:
             self._said.add(why)
             self._tell(
-                f"agents that are closed off are looked at every {PAUSE} s, which costs more than being told by the "
-                f"system: {why}. On Linux, a higher fs.inotify.max_user_instances and max_user_watches helps."
+                f"the system cannot report requests of confined agents, so nobrakes looks every {PAUSE} s: {why}. "
+                "On Linux, higher values of fs.inotify.max_user_instances and max_user_watches help."
             )
 
 
@@ -489,7 +489,7 @@ class Logins:
             except Exception as error:
                 why = str(error)
         if last:
-            self._tell(f"an agent changed its login, which was not taken over into {login.source}: {why}")
+            self._tell(f"an agent changed its login, but nobrakes did not copy the change into {login.source}: {why}")
         return seen
 
 
@@ -522,7 +522,7 @@ def _objection(human: bytes, copy: bytes) -> str:
     try:
         before, now = _object(human), _object(copy)
     except (ValueError, RecursionError):
-        return "it is no JSON"
+        return "it is not JSON"
     missing = [key for key, value in before.items() if not isinstance(now.get(key), type(value))]
     return f"it has no {', '.join(sorted(missing))[:100]} as before" if missing else ""
 

@@ -83,7 +83,7 @@ class Confinement:
             return 'the setting sandbox.mode is "none"'
         trouble = self.ports.sandbox_trouble()
         if trouble and mode == "bubblewrap":
-            raise NoSandbox(f"your settings require a sandbox, and bubblewrap does not work here: {trouble}")
+            raise NoSandbox(f"your settings require a sandbox, but bubblewrap does not work here: {trouble}")
         return trouble
 
     def why_open(self) -> str:
@@ -93,7 +93,7 @@ class Confinement:
             return 'the setting sandbox.wall is "none"'
         trouble = self.ports.wall_trouble()
         if trouble and setting == "landlock":
-            raise NoSandbox(f"your settings require a wall, and Landlock does not work here: {trouble}")
+            raise NoSandbox(f"your settings require a wall, but Landlock does not work here: {trouble}")
         return trouble
 
     def nothing(self) -> str:
@@ -223,8 +223,8 @@ class Confinement:
             inside = any(lies_in(real, secret) for secret in forbidden)
             if inside or (name == "write" and any(lies_in(secret, real) for secret in forbidden)):
                 raise NoSandbox(
-                    f"sandbox.{name} names {path}, where the repository or nobrakes' own settings and state lie",
-                    "Name a folder beside it in .nobrakes/config.toml.",
+                    f"sandbox.{name} names {path}, which contains the repository or nobrakes' own files",
+                    "Name another folder in .nobrakes/config.toml.",
                 )
             found += [whole, real]
         return tuple(path for path in dict.fromkeys(found) if os.path.exists(path))

@@ -47,7 +47,7 @@ class DaemonLock:
             os.close(descriptor)
             pid = holder(self.path)
             raise DaemonRunning(
-                "a daemon already works in this repository" + (f" (process {pid})" if pid else "")
+                "a daemon is already running in this repository" + (f" (process {pid})" if pid else "")
             ) from None
         me = proctable.look(os.getpid())
         with storage_errors(self.path):
@@ -190,7 +190,7 @@ def start_daemon(
     import subprocess
 
     if (running := holder(lock)) is not None:
-        raise DaemonRunning(f"a daemon already works in this repository (process {running})")
+        raise DaemonRunning(f"a daemon is already running in this repository (process {running})")
     private_folder(os.path.dirname(log))
     reading, writing = os.pipe()
     try:
@@ -224,7 +224,7 @@ def start_daemon(
         os.close(reading)
     code = child.wait()
     said = _since(log, before)
-    raise DaemonNotRunning(f"the daemon ended at its start with exit code {code}\n{said}".strip(), f"All of it: {log}")
+    raise DaemonNotRunning(f"the daemon ended at its start with exit code {code}\n{said}".strip(), f"The log: {log}")
 
 
 def _since(log: str, before: int) -> str:
@@ -253,13 +253,13 @@ def stop_daemon(lock: str, timeout: float = 60.0, log: str = "") -> tuple[int, s
     if process is None or holder(lock) != process.pid or not send(process, signal.SIGTERM):
         if pid is not None and holder(lock) == pid:
             raise NobrakesError(f"the daemon (process {pid}) belongs to another user", "Stop it as that user.")
-        raise DaemonNotRunning("no daemon works in this repository")
+        raise DaemonNotRunning("no daemon is running in this repository")
     deadline = time.monotonic() + timeout
     while holder(lock) == process.pid:
         if time.monotonic() > deadline:
             raise NobrakesError(
                 f"the daemon (process {process.pid}) has not stopped within {count(round(timeout), 'second')}",
-                "It may be finishing a step that must not be interrupted; check again with `nobrakes daemon status`.",
+                "It may be finishing a step that cannot be interrupted. Check again: `nobrakes daemon status`.",
             )
         time.sleep(0.01)
     said = _since(log, before) if log and os.path.isfile(log) else ""
@@ -272,7 +272,7 @@ SECONDS = 30.0
 def why_not() -> str:
     """Why units cannot be used here; empty: they can."""
     if own_program("systemctl", os.getcwd()) is None:
-        return "there is no systemctl here"
+        return "systemctl is not installed"
     code, said = control("show-environment")
     return "" if code == 0 else f"systemd is not running for this account: {said or f'exit code {code}'}"
 
@@ -313,7 +313,7 @@ def run_interactive(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> in
         code = subprocess.Popen(argv, env=dict(env), cwd=cwd).wait()
     except (FileNotFoundError, PermissionError) as error:
         raise NoAgent(
-            f"{argv[0]} cannot be started: {error.strerror}", "Install it, or name another in .nobrakes/config.toml."
+            f"{argv[0]} cannot be started: {error.strerror}", "Install it, or set another one in .nobrakes/config.toml."
         ) from error
     finally:
         signal.signal(signal.SIGINT, before)

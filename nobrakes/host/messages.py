@@ -76,7 +76,7 @@ class ChildChannels:
         work.start()
 
     def _send(self, channel: str, delivery: int, stdin: bytes, secret: str) -> None:
-        error = "it could not be sent"
+        error = "the notice could not be sent"
         try:
             error = scrubbed(self._attempt(stdin, time.monotonic() + self._settings().send_seconds), secret)
         except OSError as trouble:
@@ -94,11 +94,11 @@ class ChildChannels:
                     with contextlib.suppress(ProcessLookupError, PermissionError):  # it has just ended
                         os.killpg(child.pid, signal.SIGKILL)  # not collected yet, so the id is its own
                     child.wait()
-                    return "it was ended with the daemon" if self._cut.is_set() else "it took too long and was ended"
+                    return "the daemon stopped meanwhile" if self._cut.is_set() else "sending took too long"
             if child.returncode == 0:
                 return ""
             errors.seek(0)
-            return errors.read(MAX_ERROR).decode("utf-8", "replace").strip() or f"it ended with {child.returncode}"
+            return errors.read(MAX_ERROR).decode("utf-8", "replace").strip() or f"exit code {child.returncode}"
 
     def _start(self, stdin: bytes, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
@@ -213,7 +213,7 @@ class EventFile:
         ours = torn.startswith(BEGIN) or BEGIN.startswith(torn) or not torn.strip(b"\0")
         last = next(self.lines_back(), BEGIN)
         if not (ours and last.startswith(BEGIN)):
-            raise NotAllowed(f"{self.path} holds something else than events: nothing was written to it", HINT)
+            raise NotAllowed(f"{self.path} contains other data than events, so nobrakes wrote nothing to it", HINT)
         if torn:
             os.ftruncate(self._descriptor, size - len(torn))
 
@@ -262,7 +262,7 @@ def opened(root: str, path: str, refuses: Callable[[str], str]) -> Iterator[Even
         try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-                raise NotAllowed(f"no events are written to {path}: it is not a plain file with one name", HINT)
+                raise NotAllowed(f"nobrakes cannot write events to {path}: it is not a plain file with one name", HINT)
             yield EventFile(descriptor, path) if _locked(descriptor, os.path.join(root, path)) else None
         finally:
             os.close(descriptor)
@@ -280,7 +280,7 @@ def _open(root: str, path: str, refuses: Callable[[str], str]) -> int:
         real = base
     wrong = refuses(os.path.join(os.path.normpath(real), os.path.basename(whole))) or _git_error(os.path.normpath(real))
     if wrong:
-        raise NotAllowed(f"no events are written to {path}: it {wrong}", HINT)
+        raise NotAllowed(f"nobrakes cannot write events to {path}: it {wrong}", HINT)
     held = -1
     try:
         held = os.open(base, _FOLDER)
@@ -289,11 +289,11 @@ def _open(root: str, path: str, refuses: Callable[[str], str]) -> int:
             os.close(before)
         return os.open(os.path.basename(whole), _FLAGS, 0o600, dir_fd=held)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
-        raise NotAllowed(f"no events are written to {path}: {error.strerror}", f"Make the folder. {HINT}") from None
+        raise NotAllowed(f"cannot write events to {path}: {error.strerror}", f"Create the folder. {HINT}") from None
     except OSError as error:
         if error.errno not in _LINK:
             raise
-        raise NotAllowed(f"no events are written to {path}: a link or a pipe stands in its place", HINT) from None
+        raise NotAllowed(f"cannot write events to {path}: it is a link or a pipe", HINT) from None
     finally:
         if held >= 0:
             os.close(held)
@@ -307,7 +307,7 @@ def _git_error(folder: str) -> str:
     """Also refuses bare repositories' own folders."""
     while folder != os.path.dirname(folder):
         if os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(folder, "objects")):
-            return "lies inside of git's own folder"
+            return "is inside git's own folder"
         folder = os.path.dirname(folder)
     return ""
 

@@ -117,8 +117,8 @@ class Proxy:
         place = f"{name.lower()}:{int(number)}"
         if place not in self._hosts:
             self._note(place)
-            known = ", ".join(self._hosts) or "no host at all"
-            why = f"nobrakes: this run may not reach {place}, but {known}. A person can add it to sandbox.hosts in "
+            known = ", ".join(self._hosts) or "no host"
+            why = f"nobrakes: this run may not reach {place}, only {known}. A person can allow it in sandbox.hosts of "
             raise Refused("403 Forbidden", why + ".nobrakes/config.toml.")
         host = name.lower().strip("[]")
         if method == "CONNECT":
@@ -200,15 +200,15 @@ def addresses(host: str, port: int, allowed: "list[str]") -> "list[str]":
     if inside:
         raise Refused(
             "403 Forbidden",
-            f"nobrakes: {host} leads to {inside[0]}, which is not an address of the public network. A person who means "
-            "that place can add the address to it in sandbox.hosts in .nobrakes/config.toml.",
+            f"nobrakes: {host} has the address {inside[0]}, which is not public. A person who wants to allow that "
+            "can add the address in sandbox.hosts of .nobrakes/config.toml.",
         )
     return found
 
 
 def _directly(host: str, port: int, allowed: "list[str]") -> socket.socket:
     """Connects only to validated addresses. Raises Refused, OSError."""
-    failed: OSError = OSError("the name leads nowhere")
+    failed: OSError = OSError("the name has no address")
     for address in addresses(host, port, allowed):
         try:
             return socket.create_connection((address, port), SECONDS)

@@ -81,7 +81,7 @@ def _connection(url: str, seconds: float) -> "HTTPConnection":
         return kind(found.hostname, port, timeout=seconds)
     through = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
     if not through.hostname:
-        raise ValueError("the proxy of this machine is none")
+        raise ValueError("the proxy setting of this machine is wrong")
     connection = kind(through.hostname, through.port or 80, timeout=seconds)
     connection.set_tunnel(found.hostname, port, _authorisation(through.username, through.password))
     return connection
@@ -348,7 +348,7 @@ def probing_trouble(argv: Sequence[str]) -> str:
         if 0 < code <= _KILLED:
             lines = said.decode("utf-8", "replace").strip().splitlines()
             return lines[-1][:300] if lines else f"it ends with exit code {code}"
-    raise MachineShort(f"cannot tell whether {argv[0]} works here: it was killed, or did not end, {ATTEMPTS} times")
+    raise MachineShort(f"cannot tell whether {argv[0]} works here: {ATTEMPTS} times it was killed or did not end")
 
 
 def _tried(argv: Sequence[str]) -> tuple[int, bytes]:

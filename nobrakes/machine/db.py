@@ -79,7 +79,7 @@ def require_known(connection: Connection, path: str, steps: Sequence[Sequence[st
     """PlaceUnusable for a newer file; nothing changed."""
     if (found := version(connection)) > len(steps):
         text = f"{path} was written by a newer nobrakes (its version is {found}, this one knows {len(steps)})"
-        raise PlaceUnusable(text, "Update nobrakes. Nothing was changed.")
+        raise PlaceUnusable(text, "Update nobrakes. This version changed nothing.")
 
 
 USER_TIMEOUT_SECONDS = 5.0
@@ -163,12 +163,12 @@ class UserDatabase:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
                 text = f"another process has kept {self.path} locked for {count(self._timeout, 'second')}"
                 raise StoreBusy(
-                    text, "nobrakes tries again; if it lasts, look for what holds this file open."
+                    text, "nobrakes tries again. If this repeats, find the program that keeps this file open."
                 ) from error
             if (clear := translated(error, self.path)) is None:
                 raise
             if isinstance(clear, StoreBroken):
-                text = f"Move it away with {self.path}-wal; nobrakes makes a new one. No repository's own is touched."
+                text = f"Move it away with {self.path}-wal; nobrakes makes a new one. Repositories keep their own data."
                 raise PlaceUnusable(str(clear), text) from error
             if isinstance(clear, StoreReadOnly):
                 text = "Check the permissions of this file and its folder, and that the disk is not mounted read-only."

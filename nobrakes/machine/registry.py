@@ -144,7 +144,7 @@ def register_here(root: str) -> str:
     try:
         store = opened(UserStore)
         try:
-            return "" if register(store, root) else "it has no git folder"
+            return "" if register(store, root) else "the repository has no git folder"
         finally:
             store.close()
     except errors.NobrakesError as error:
@@ -243,7 +243,7 @@ def _view(one: Repository, for_you: ForYou) -> RepositoryView:
 
 
 def works_there(path: str) -> errors.NotAllowed:
-    return errors.NotAllowed(f"a daemon works in {path}", f"`{typed_in(path, 'nobrakes daemon stop')}` stops it.")
+    return errors.NotAllowed(f"a daemon is running in {path}", f"Stop it: `{typed_in(path, 'nobrakes daemon stop')}`.")
 
 
 def forget(path: str) -> str:
@@ -253,7 +253,7 @@ def forget(path: str) -> str:
         whole = os.path.realpath(path)
         found = next((one for one in store.repositories() if one.path in (path, whole)), None)
         if found is None:
-            raise errors.UsageError(f"no repository is known at {path}", "`nobrakes repositories` lists them.")
+            raise errors.UsageError(f"nobrakes knows no repository at {path}", "`nobrakes repositories` lists them.")
         if _view(found, lambda paths: None).state == AT_WORK:
             raise works_there(found.path)
         store.forget(found.identity)
@@ -305,7 +305,7 @@ def require_offered(path: str) -> str:
     known = offered()
     if path not in known.repositories or os.path.realpath(path) != path:
         what = f"git repository without nobrakes at most {MAX_DEPTH} folders below your session_roots"
-        hint = "Choose one of the list. It follows no link." if known.roots else HOW_TO_NAME
+        hint = "Choose one from the list, which does not follow links." if known.roots else HOW_TO_NAME
         raise errors.NotAllowed(f"'{one_line(path)[:300]}' is not the path of a {what}", hint)
     return path
 
@@ -396,7 +396,7 @@ def _made(home: str) -> Paths:
         with open(found.config, "w", encoding="utf-8") as file:
             file.write(_SETTINGS)
     except OSError as error:
-        raise errors.PlaceUnusable(f"{found.folder} cannot be made: {error.strerror}") from None
+        raise errors.PlaceUnusable(f"cannot create {found.folder}: {error.strerror}") from None
     init(home)
     return found
 

@@ -399,7 +399,7 @@ class SharedMachine:
             self._since = now
         if (room := unknown(limits, error)) is None:
             if is_new:
-                self._tell(f"the data that this machine's repositories share cannot be used: {error.whole}")
+                self._tell(f"cannot use the data that this machine's repositories share: {error.whole}")
             return None
         return replace(room, passes=room.passes and now < self._since + PASSES_SECONDS)
 

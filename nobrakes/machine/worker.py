@@ -67,7 +67,7 @@ class MachineShare:
             self.trouble(limits.unknown_text(room), True)
         elif was and not self._unknown:
             self.ports.notifier.tell(
-                Notice("the limits of this machine can be read again, and agents start", urgent=True)
+                Notice("nobrakes can read this machine's limits again, so agents start", urgent=True)
             )
 
     def _count_spent(self, board: Board) -> None:

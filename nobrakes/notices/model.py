@@ -284,7 +284,7 @@ def parsed(text: str) -> tuple[int, int] | None:
         return None
     found = _FORM.fullmatch(text.strip())
     if found is None:
-        raise ConfigError(f"notify.quiet_hours '{text[:40]}' is not a time span", _QUIET_HINT)
+        raise ConfigError(f"notify.quiet_hours '{text[:40]}' is not a period of the day", _QUIET_HINT)
     hour, minute, until_hour, until_minute = (int(part) for part in found.groups())
     begin, end = 60 * hour + minute, 60 * until_hour + until_minute
     if begin == end:
@@ -338,7 +338,7 @@ def digest(counts: Sequence[tuple[str, int]], shown: Sequence[NoticeRecord]) -> 
         mark = "! " if one.severity is Severity.URGENT else ""
         lines.append(f"{mark}{about}{bounded(' '.join(one.text.split()), MAX_LINE)}")
     if total > len(shown[:SHOWN]):
-        lines.append(f"and {total - len(shown[:SHOWN])} more: `nobrakes events` has all that happened")
+        lines.append(f"and {total - len(shown[:SHOWN])} more: `nobrakes events` shows everything")
     most = max((one.severity for one in shown), key=lambda severity: severity.rank)
     return NewNotice(NoticeKind.DIGEST, most, "\n".join(lines))
 
@@ -362,7 +362,7 @@ def mistake(url: str, insecure: bool) -> str:
     if parts.scheme not in ("https", "http") or not host or not url.isprintable() or " " in url:
         return "it must begin with https:// and name a host"
     if parts.scheme == "http" and not insecure and not is_loopback(host):
-        return "http is allowed only to this machine: use https, or set `insecure = true`"
+        return "http is allowed only for this machine: use https, or set `insecure = true`"
     return ""
 
 
@@ -390,7 +390,7 @@ def refusal(event: Event) -> str:
     """The effect of a provider's refusal."""
     reason = str(event.data["reason"]).replace("_", " ")
     minutes = max(0.0, float(event.data["until"]) - event.at) / 60
-    text = f"{event.data['provider']}: {reason}; no agent starts there for {minutes:.0f} min, then it is tried again"
+    text = f"{event.data['provider']}: {reason}; no agent starts there for {minutes:.0f} min, then nobrakes tries again"
     return f"{text}: {' '.join(str(event.data['detail']).split())[:200]}"
 
 
@@ -398,7 +398,7 @@ def cap_text(event: Event) -> str:
     name, spent, limit = str(event.data["cap"]), float(event.data["spent"]), float(event.data["limit"])
     if name.startswith(PREFIX):
         return reached_text(name, spent, limit)
-    return f"no new work starts: caps.{name} is reached ({spent:g} of {limit:g})"
+    return f"no new work starts: the cap caps.{name} is reached ({spent:g} of {limit:g})"
 
 
 def notice_of(event: Event) -> NewNotice | None:
@@ -450,7 +450,7 @@ def _asked(event: Event) -> NewNotice:
 def _merged(event: Event) -> NewNotice:
     commit = str(event.data.get("merged_commit") or "")[:12]
     return _made(
-        event, NoticeKind.MERGED, Severity.INFO, f"{event.bead} is merged" + (f" as {commit}" if commit else "")
+        event, NoticeKind.MERGED, Severity.INFO, f"{event.bead} was merged" + (f" as {commit}" if commit else "")
     )
 
 
@@ -460,18 +460,18 @@ def _pull(event: Event) -> NewNotice:
     name = f"pull request #{data['pr_number']}" if data.get("pr_number") else f"branch {data.get('branch', '')}"
     whose, link = f"{name} of {event.bead}", str(data.get("pr_url") or "")
     if event.kind is Kind.PULL_ISSUE_FOUND:
-        what = f"check {data['check']} is red" if data.get("check") else f"{data.get('by')} asks for changes"
+        what = f"the check {data['check']} failed" if data.get("check") else f"{data.get('by')} asks for changes"
         text = f"{whose}: {what} (`nobrakes pr show {event.bead}`)"
         return _made(event, NoticeKind.PULL_REQUEST, Severity.WARNING, text, f"issue {data.get('pr_number')}")
     if event.kind is Kind.PULL_APPROVED:
         return _made(event, NoticeKind.PULL_REQUEST, Severity.INFO, f"{whose} is approved by {data.get('by')}: {link}")
-    return _made(event, NoticeKind.PULL_REQUEST, Severity.INFO, f"{whose} waits for people: {link}")
+    return _made(event, NoticeKind.PULL_REQUEST, Severity.INFO, f"{whose} is waiting for people: {link}")
 
 
 def _frozen(event: Event) -> NewNotice:
     failed = any(str(row.get("reason")).startswith(SETUP_FAILED) for row in event.data.get("results") or ())
     why = SETUP_FAILED if failed else "main is red"
-    return _made(event, NoticeKind.MAIN_FROZEN, Severity.URGENT, f"{why}: only repairs are merged")
+    return _made(event, NoticeKind.MAIN_FROZEN, Severity.URGENT, f"{why}: nobrakes merges only repairs")
 
 
 def _refuses(event: Event) -> NewNotice | None:
@@ -491,12 +491,12 @@ def _talked(event: Event) -> NewNotice | None:
     session = event.data["session"]
     show = f"`nobrakes session show {session}`"
     if event.data.get("state") == State.IDLE.value:
-        return _made(event, NoticeKind.SESSION, Severity.INFO, f"session {session}: its agent has answered ({show})")
+        return _made(event, NoticeKind.SESSION, Severity.INFO, f"session {session}: the agent has answered ({show})")
     if event.data.get("state") == State.STUCK.value:
         why = str(event.data["outcome"]).replace("_", " ")
         return _made(event, NoticeKind.SESSION, Severity.WARNING, f"session {session} stopped: {why} ({show})")
     if event.data.get("outcome") == Outcome.TIMED_OUT.value:
-        text = f"session {session}: its turn took too long and was ended; it is tried again ({show})"
+        text = f"session {session}: a turn took too long; nobrakes ended it and tries again ({show})"
         return _made(event, NoticeKind.SESSION, Severity.WARNING, text)
     return None
 
@@ -508,7 +508,7 @@ def _feature_notice(event: Event) -> NewNotice:
 
 def _sign_off(event: Event) -> NewNotice:
     reviews = count(int(event.data["reviews"]), "review")
-    what = f"the plan of feature {event.bead} waits for your sign-off after {reviews}"
+    what = f"the plan of feature {event.bead} is waiting for your sign-off after {reviews}"
     text = f"{what} (`nobrakes forge show {event.bead}`)"
     return _made(event, NoticeKind.SESSION, Severity.WARNING, text)
 
@@ -516,18 +516,18 @@ def _sign_off(event: Event) -> NewNotice:
 def _sprint_notice(event: Event) -> NewNotice | None:
     state, number = str(event.data.get("state", "")), event.data.get("sprint")
     if number is not None:
-        over = f"sprint {number} is over, and its review is on main"
+        over = f"sprint {number} has ended, and its review is on main"
         return _made(event, NoticeKind.SESSION, Severity.INFO, over) if state == "done" else None
     text = f"the sprints are {state}: {event.data.get('reason', '')} (`nobrakes project status`)"
     if state in ("missed", "refused"):
         return _made(
-            event, NoticeKind.SESSION, Severity.WARNING, f"sprints did not begin: {event.data.get('reason', '')}"
+            event, NoticeKind.SESSION, Severity.WARNING, f"sprints did not start: {event.data.get('reason', '')}"
         )
     if state == "claimed":
-        text = f"the project waits for you: {event.data.get('reason', '')} (`nobrakes project status`)"
+        text = f"the project is waiting for you: {event.data.get('reason', '')} (`nobrakes project status`)"
         return _made(event, NoticeKind.SESSION, Severity.URGENT, text)
     if state == "waits":
-        text = f"the sprints wait for your approval: {event.data.get('reason', '')} (`nobrakes project status`)"
+        text = f"the sprints are waiting for your approval: {event.data.get('reason', '')} (`nobrakes project status`)"
         return _made(event, NoticeKind.SESSION, Severity.URGENT, text)
     return _made(event, NoticeKind.SESSION, Severity.INFO, text) if state in ("complete", "over") else None
 
@@ -555,7 +555,7 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
         event, NoticeKind.EPIC_COMPLETED, Severity.INFO, f"epic {event.bead} is complete"
     ),
     Kind.MAIN_FROZEN: _frozen,
-    Kind.MAIN_UNFROZEN: lambda event: _made(event, NoticeKind.MAIN_GREEN, Severity.INFO, "main is green again"),
+    Kind.MAIN_UNFROZEN: lambda event: _made(event, NoticeKind.MAIN_GREEN, Severity.INFO, "main passes again"),
     Kind.MAIN_REWRITTEN: lambda event: _made(
         event, NoticeKind.MAIN_REWRITTEN, Severity.URGENT, str(event.data["text"])
     ),

@@ -44,8 +44,8 @@ def pack(settings: NotifySettings, root: str, name: str, said: Message) -> tuple
     program = os.path.expanduser(channel.command[0]) if channel.command else ""
     if os.path.isabs(program) and is_in_repository(program, root):
         raise NotAllowed(
-            f"the program of the channel '{name}' is inside the repository, where an agent's work may change it",
-            "Put it elsewhere, and give its absolute path.",
+            f"the program of the channel '{name}' is inside the repository, where agents could change it",
+            "Move the program elsewhere, and set its absolute path.",
         )
     kept = secret_of(channel.secret) if channel.secret else ""
     return packed(asdict(channel), kept, said), kept
@@ -56,7 +56,7 @@ def channel_of(settings: "NotifySettings", name: str) -> "ChannelSettings":
     found = settings.channels.get(name)
     if found is None:
         known = ", ".join(sorted(settings.channels)) or "none"
-        raise UsageError(f"there is no channel '{name[:40]}'", f"config.toml has: {known}.")
+        raise UsageError(f"unknown channel '{name[:40]}'", f"Channels in config.toml: {known}.")
     return found
 
 
@@ -76,7 +76,7 @@ def send_by_apprise(channel: Mapping[str, Any], secret: str, message: Mapping[st
 
     service = apprise.Apprise()
     if not service.add(secret or channel["url"]):
-        raise NotAllowed("apprise does not understand the address of this channel", "Its documentation has the forms.")
+        raise NotAllowed("apprise does not understand the address of this channel", "See its documentation.")
     with apprise.LogCapture(level=logging.WARNING) as captured:  # type: ignore[no-untyped-call]
         took = service.notify(
             body=message["text"],
@@ -108,7 +108,7 @@ def become(command: Sequence[str], stdin: bytes) -> NoReturn:
     """Run the program in this process, with these bytes on stdin; they fit into a pipe."""
     program = found(command)
     if program is None:
-        raise NotAllowed(f"the program `{command[0]}` is not there", "Give its absolute path, or put it on PATH.")
+        raise NotAllowed(f"the program `{command[0]}` was not found", "Give its absolute path, or put it on PATH.")
     reading, writing = os.pipe()
     os.write(writing, stdin)
     os.close(writing)
@@ -131,7 +131,7 @@ def missing_desktop() -> str:
     """Why nothing can be shown; empty: it can."""
     name = program()
     if not name:
-        return "notifications on the desktop are known for Linux and macOS alone"
+        return "desktop notifications work only on Linux and macOS"
     if which(name) is None:
         return f"`{name}` is not installed" + (": install libnotify" if name == "notify-send" else "")
     return ""
@@ -141,7 +141,7 @@ def send_to_desktop(channel: Mapping[str, Any], secret: str, message: Mapping[st
     """Show it."""
     trouble = missing_desktop()
     if trouble:
-        raise NotAllowed(trouble, "Or use another type of channel.")
+        raise NotAllowed(trouble, "You can also use another type of channel.")
     title, text = message["title"], message["text"]
     if program() == "osascript":
         become(("osascript", "-e", _SCRIPT, title, text), b"")
@@ -186,12 +186,12 @@ def send_to_webhook(channel: Mapping[str, Any], secret: str, message: Mapping[st
         with urllib.request.build_opener(*handlers).open(request, timeout=SECONDS):
             return
     except urllib.error.HTTPError as error:
-        redirect = " (a redirect, which is not followed: write the last address)" if 300 <= error.code < 400 else ""
+        redirect = " (a redirect, which is not followed: set the final address)" if 300 <= error.code < 400 else ""
         raise ChannelFailed(f"the webhook answered {error.code}{redirect}") from None
     except urllib.error.URLError as error:
         raise ChannelFailed(f"the webhook cannot be reached: {_reason(error.reason)}") from None
     except (http.client.HTTPException, OSError) as error:
-        raise ChannelFailed(f"the webhook broke off: {_reason(error)}") from None
+        raise ChannelFailed(f"the webhook closed the connection: {_reason(error)}") from None
 
 
 def _reason(error: object) -> str:
@@ -234,7 +234,7 @@ WAYS: dict[str, Callable[[Mapping[str, Any], str, Mapping[str, Any]], None]] = {
 def trouble(type_: str, program: tuple[str, ...]) -> str:
     """Why such a channel cannot work here; empty: no known reason."""
     if type_ == "command" and found(program) is None:
-        return f"the program `{program[0]}` is not there"
+        return f"the program `{program[0]}` was not found"
     if type_ == "desktop":
         return missing_desktop()
     return missing_apprise() if type_ == "apprise" else ""

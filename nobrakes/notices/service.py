@@ -49,10 +49,10 @@ def try_out(settings: "NotifySettings", paths: Paths, name: str | None, now: flo
     """Send a test notice through one channel or all; returns the results."""
     names = sorted(settings.channels) if name is None else [name]
     if not names:
-        raise ConfigError("no channel is set", "Write a table [notify.channels.NAME] into .nobrakes/config.toml.")
+        raise ConfigError("no channel is configured", "Add a table [notify.channels.NAME] to .nobrakes/config.toml.")
     for one in names:
         channel_of(settings, one)
-    text = "This is a test: nobrakes reaches you here."
+    text = "This is a test notice from nobrakes."
     notice = NoticeRecord(0, NoticeKind.TEST, Severity.INFO, text, None, None, None, "", "", now)
     said = message(notice, paths.root)
     channels = ChildChannels(lambda: settings, paths.root)

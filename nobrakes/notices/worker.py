@@ -141,7 +141,7 @@ class NotificationSender:
         if due_at is not None:
             store.finish_delivery(sent.delivery, DeliveryState.DUE, sent.error, due_at)
         elif store.finish_delivery(sent.delivery, DeliveryState.FAILED, sent.error):
-            text = f"the channel {sent.channel} accepted no message in {count(tries, 'try', 'tries')}: {sent.error}"
+            text = f"the channel {sent.channel} failed {count(tries, 'time')} to send a notice: {sent.error}"
             self.ports.notifier.tell(Notice(text, urgent=True))
 
     def _keep_up(self, rules: Rules, now: float) -> None:

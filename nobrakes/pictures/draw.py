@@ -32,7 +32,7 @@ def _listed(named: Iterable[str], of: int) -> str:
 
 def too_many(beads: int, most: int) -> str:
     return (
-        f"{count(beads, 'bead')} are too many to draw one by one, so these are the epics. Choose an epic, search, or "
+        f"{count(beads, 'bead')} are too many to draw, so the picture shows epics. Choose an epic, search, or "
         f"hide closed beads until no more than {most} remain."
     )
 
@@ -71,9 +71,9 @@ class Drawn(NamedTuple):
         if self.shown == self.beads:
             return ""
         return (
-            f"{self.shown} of {count(self.beads, 'bead')} are drawn, epics among them: those at work, waiting for a "
-            "person or ready, and what comes after them. `nobrakes graph --epic ID` draws one epic, `--format dot` or "
-            "`text` writes all."
+            f"This shows {self.shown} of {count(self.beads, 'bead')} (with epics): those at work, waiting for a person "
+            "or ready, and the beads after them. `nobrakes graph --epic ID` draws one epic, `--format dot` or `text` "
+            "shows all beads."
         )
 
 
@@ -141,7 +141,7 @@ def graph(store: "Store", *, format: Format | str = "", epic: str | None = None)
     most = MAX_DRAWN if format == "svg" else LINES if not format else None
     format = format or "text"
     if format not in FORMATS:
-        raise UsageError(f"'{format[:40]}' is not a format", f"Use one of: {', '.join(FORMATS)}.")
+        raise UsageError(f"'{format[:40]}' is not a known format", f"Use one of: {', '.join(FORMATS)}.")
     drawn, beads = _view(store, epic, most)
     shown = len(drawn.boxes)
     if format == "svg":

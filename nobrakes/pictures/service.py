@@ -425,9 +425,7 @@ def graph_view(
     """The graph in a mode. UsageError; NoSuchBead: unknown epic. `epic` (at any depth), `match` (part of id or title)
     and `is_live_only` filter `all`."""
     if mode not in get_args(Mode):
-        raise UsageError(
-            f"'{mode[:40]}' is not a way to look at the graph", f"Use one of: {', '.join(get_args(Mode))}."
-        )
+        raise UsageError(f"'{mode[:40]}' is not a known view of the graph", f"Use one of: {', '.join(get_args(Mode))}.")
     counts = store.counts()
     beads = sum(counts[name] for name in COLUMNS)
     match = " ".join(match.split())[:SEARCH]

@@ -24,7 +24,7 @@ from ..git.port import Message
 from ..host.command import named_zone
 from ..ports import Ports
 from ..records import plain
-from ..text.cleaning import clean, cost_text, count, spoken
+from ..text.cleaning import clean, cost_text, spoken
 from . import model, sprints
 from .model import Going, Kind, RunState, Schedule, Sprint, Stage, changed
 from .sprints import BRIEF, ITEM, OUTSIDE, PART_OF, Finding
@@ -269,7 +269,7 @@ def _closing(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: 
     left = sum(not box.is_checked for box in criteria)
     state += f" {left} of {len(criteria)} success criteria are open."
     if claimed := sprints.claimed(criteria, texts):
-        state += f" Agents claim {count(len(claimed), 'of them', 'of them')}; you tick what holds in {sprints.BRIEF}."
+        state += f" Agents claim that {len(claimed)} are met; tick the true ones in {sprints.BRIEF}."
     task = sprints.task(texts.get("task.md", ""), "planning", "none", state, progress, when)
     return {**found, "task.md": clean(task)}
 

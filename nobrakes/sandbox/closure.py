@@ -212,18 +212,18 @@ def describe(names: Iterable[str], agents: Agents) -> str:
     """The warning about these agents, shown once by run, daemon and doctor."""
     free = [name for name in names if agents.bypasses(name)]
     held = [name for name in names if not agents.bypasses(name)]
-    text = "agents run without a sandbox: they can read and write everything that your account can, also outside of "
+    text = "agents run without a sandbox: they can read and write everything that your account can, also outside "
     text += "their workspace."
     if held:
         text += (
-            f" Only their own permissions restrain {', '.join(held)}: the contract's commands, git and edits in the "
-            "workspace are allowed, the rest is denied. Programs that the checks start may do anything."
+            f" Only the agents' own permissions restrict {', '.join(held)}: they allow the checks' commands, git and "
+            "edits in the workspace, and deny the rest. Programs that the checks start can do anything."
         )
     if free:
-        text += f" Nothing at all restrains {', '.join(free)}."
+        text += f" Nothing restricts {', '.join(free)}."
     return (
-        f"{text} The Reviewer still checks whatever they hand in; for the rest, use an account, a container "
-        "or a virtual machine of their own."
+        f"{text} The Reviewer still checks the work that they hand in. For more safety, run nobrakes in a separate "
+        "account, container or virtual machine."
     )
 
 
@@ -261,7 +261,7 @@ def platform_trouble() -> str:
         return "Landlock works on Linux only"
     from . import landlock
 
-    return "" if landlock.version() else "this kernel has no Landlock (Linux 5.13 does), or it is switched off"
+    return "" if landlock.version() else "this kernel lacks Landlock (Linux 5.13 has it), or Landlock is switched off"
 
 
 def lacking() -> tuple[str, ...]:
@@ -272,10 +272,10 @@ def lacking() -> tuple[str, ...]:
 
 def wall_describe() -> str:
     text = (
-        "agents and checks run behind a wall (Landlock), without a sandbox: they read what your account can, and write "
-        "their own places and temporary folders only."
+        "agents and checks run behind a wall (Landlock), not in a sandbox: they can read what your account can read, "
+        "but write only their own folders and temporary folders."
     )
-    return f"{text} This kernel's Landlock is an early one: {'; '.join(lacking())}." if lacking() else text
+    return f"{text} Landlock of this kernel is incomplete: {'; '.join(lacking())}." if lacking() else text
 
 
 # `prlimit` does what sandbox.inside does, in a fifth of its time. Only util-linux': what is inside its file shows that

@@ -22,7 +22,7 @@ def main(words: "list[str]") -> int:
     try:
         landlock.close_in(given["keep"], given["own"], "".join(given["temporary"][-1:]))
     except OSError as error:
-        print(f"nothing is started without its wall: {error}", file=sys.stderr)
+        print(f"nobrakes starts nothing without the wall: {error}", file=sys.stderr)
         return 126
     # Python ignores them, and what it becomes would go on ignoring them
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)

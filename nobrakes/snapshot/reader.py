@@ -95,7 +95,7 @@ class Reading:
             return ""
         if isinstance(value, str):
             return value
-        self.problem(f"{key} is not text: left out")
+        self.problem(f"{key} is not text: ignored")
         return ""
 
     def texts(self, source: Mapping[str, Any], key: str) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ class Reading:
             return ()
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return tuple(value)
-        self.problem(f"{key} is not a list of texts: left out")
+        self.problem(f"{key} is not a list of texts: ignored")
         return ()
 
     def time(self, key: str) -> float | None:
@@ -113,7 +113,7 @@ class Reading:
         try:
             return moment(value)
         except (ValueError, OverflowError):
-            self.problem(f"{key} is not a time: left out")
+            self.problem(f"{key} is not a time: ignored")
             return None
 
     def title(self) -> str:
@@ -121,7 +121,7 @@ class Reading:
         title = self.text("title")
         clean = one_line(title)
         if len(clean) > model.MAX_TITLE or not title.isprintable():
-            self.problem("its title was made one printable line of at most 500 characters")
+            self.problem("the title was changed to one printable line of at most 500 characters")
             return clean[: model.MAX_TITLE].rstrip()
         return title
 
@@ -130,7 +130,7 @@ class Reading:
         value = self.raw.get("priority", 2)
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 4:
             return value
-        self.problem(f"priority {value!r:.40} is not 0 to 4: 2 is taken")
+        self.problem(f"priority {value!r:.40} is not between 0 and 4: nobrakes uses 2")
         return 2
 
     def estimate(self) -> int | None:
@@ -139,7 +139,7 @@ class Reading:
             return None
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
-        self.problem(f"estimated_minutes {value!r:.40} is not a number above 0: left out")
+        self.problem(f"estimated_minutes {value!r:.40} is not a number above 0: ignored")
         return None
 
     def type(self) -> model.BeadType:
@@ -147,7 +147,7 @@ class Reading:
         try:
             return model.parse_type(str(word))
         except BadBead:
-            self.problem(f"type '{str(word)[:40]}' is not known: it becomes a task, and comes in held")
+            self.problem(f"type '{str(word)[:40]}' is unknown: the bead becomes a task, and is held")
             self.kept["issue_type_was"] = word
             return model.BeadType.TASK
 
@@ -189,7 +189,7 @@ class Reading:
         if word in HELD_WORDS and bead.defer_until is None and bead.held is None:
             return replace(bead, held=word)
         if word not in OPEN_WORDS and word not in HELD_WORDS:
-            self.problem(f"status '{word[:40]}' is not known: it comes in held")
+            self.problem(f"status '{word[:40]}' is unknown: the bead is held")
             return replace(bead, held=word)
         return bead
 
@@ -254,17 +254,17 @@ def _edges(reading: Reading, bead: model.Bead, known: Mapping[str, str]) -> tupl
         needs = edge.get("depends_on_id") if isinstance(edge, dict) else None
         kind = DEPENDENCY_WORDS.get(word)
         if not isinstance(needs, str) or edge.get("issue_id", bead.id) != bead.id:
-            reading.problem("a dependency of it is not understood: kept as a remark")
+            reading.problem("cannot read one of its dependencies: kept as a remark")
             rest.append(edge)
         elif kind is None:
-            reading.problem(f"the dependency '{word[:40]}' on {needs[:64]} is of an unknown type: kept as a remark")
+            reading.problem(f"the dependency '{word[:40]}' on {needs[:64]} has an unknown type: kept as a remark")
             rest.append(edge)
         elif needs not in known or needs == bead.id:
             where = "itself" if needs == bead.id else f"{needs[:64]}, which is not in the file"
-            reading.problem(f"it depends ({word}) on {where}: kept as a remark")
+            reading.problem(f"the bead depends ({word}) on {where}: kept as a remark")
             rest.append(edge)
         elif kind is model.DependencyType.PARENT_CHILD and bead.epic not in (None, needs):
-            reading.problem(f"it has a second parent, {needs}: kept as a remark")
+            reading.problem(f"the bead has a second parent, {needs}: kept as a remark")
             rest.append(edge)
         else:
             needs = known[needs]
@@ -295,19 +295,19 @@ def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[
         if not (line := line.strip()):
             continue
         if line.startswith(MARKERS):
-            raise PlanError(f"{where}:{number}: git's conflict markers are in the file", "Resolve the merge first.")
+            raise PlanError(f"{where}:{number}: the file contains git's conflict markers", "Resolve the merge first.")
         try:
             raw = json.loads(line)
         except (ValueError, RecursionError) as error:
-            problems.append(f"line {number}: not JSON ({error}): left out")
+            problems.append(f"line {number}: skipped, because it is not JSON ({error})")
             continue
         if not isinstance(raw, dict) or raw.get("_type") not in (None, "issue"):
-            problems.append(f"line {number}: not a bead: left out")
+            problems.append(f"line {number}: skipped, because it is not a bead")
         elif not isinstance(raw.get("id"), str) or not model.is_bead_id(raw["id"]):
-            problems.append(f"line {number}: {str(raw.get('id'))[:80]!r} cannot be a bead's id: left out")
+            problems.append(f"line {number}: {str(raw.get('id'))[:80]!r} is not a valid bead id: skipped")
         elif not isinstance(raw.get("title"), str) or not one_line(raw["title"]):
             if raw.get("status") != TOMBSTONE:
-                problems.append(f"line {number}: {raw['id']}: it has no title: left out")
+                problems.append(f"line {number}: {raw['id']}: the bead has no title: skipped")
         else:
             yield number, raw
 
@@ -330,7 +330,7 @@ def parse_lines(lines: Callable[[], Iterable[str]], where: str) -> Imported:
             problems.append(_twice(number, raw["id"]))
         last[raw["id"]] = number
         if raw.get("assignee"):
-            problems.append(f"not imported: line {number}: {raw['id']}: it is assigned to {str(raw['assignee'])[:80]}")
+            problems.append(f"not imported: line {number}: {raw['id']}: the assignee {str(raw['assignee'])[:80]}")
         (deleted.add if raw.get("status") == TOMBSTONE else deleted.discard)(raw["id"])
     chosen = (
         (number, raw)
@@ -358,7 +358,7 @@ def _graph(
 ) -> Imported:
     if deleted:
         lines_ = ", ".join(map(str, sorted(deleted)))
-        problems.append(f"{count(len(deleted), 'tombstone')} (deleted beads) left out: line {lines_}")
+        problems.append(f"{count(len(deleted), 'tombstone')} (deleted beads) skipped: line {lines_}")
     read: dict[str, tuple[model.Bead, list[model.Dependency]]] = {}
     told: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
@@ -424,7 +424,7 @@ def read(text: str, where: str) -> Since:
             elif not line.startswith(MARKS_BEGIN):
                 of_beads.append(line)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError):
-            found.notes.append(f"{where}:{number}: the line is torn or damaged: left out")
+            found.notes.append(f"{where}:{number}: the line is damaged: skipped")
     twice: list[str] = []
     found.records = {id_: raw for id_, (_, raw) in records("\n".join(of_beads), where, twice).items()}
     return found

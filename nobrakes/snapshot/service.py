@@ -204,7 +204,7 @@ def _known_by_evidence(merge: Merge, record: Record) -> Bead:
         merge.bead,
         str(told["title"]),
         BeadType(told["type"]),
-        notes="Its request is lost. This is what the evidence of its merge tells.",
+        notes="The text of this bead is lost. These facts come from the record of its merge.",
         created_at=at,
         updated_at=at,
     )
@@ -259,13 +259,13 @@ def _text(path: str) -> str:
 # Writer where the proven tests are gone. Events are not rebuilt; branches are under refs/nobrakes and stay there.
 ACTOR = "nobrakes"
 LOST_TOO = (
-    "beads.since.jsonl was gone too: changes since the snapshot, questions, answers and settings are lost, "
-    "and attempts are back only from the evidence of merges"
+    "beads.since.jsonl was missing too: changes since the snapshot, questions, answers and settings are lost, "
+    "and attempts are restored only from the records of merges"
 )
 WORKSPACES_TOO = (
-    "the workspaces were gone too: work that agents had not handed in is lost, and their beads start again; where a "
-    "sparse checkout removed them, `git sparse-checkout add .nobrakes`, `nobrakes init` and a commit of its .gitignore "
-    "keep them from now on"
+    "the workspaces were missing too: work that agents had not handed in is lost, and their beads start again. If a "
+    "sparse checkout removed the workspaces, type `git sparse-checkout add .nobrakes` and `nobrakes init`, and commit "
+    "the .gitignore"
 )
 MAX_NAMED = 20
 REBUILD_TIMEOUT_SECONDS = 20.0
@@ -313,12 +313,12 @@ def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
             poke(paths.wake, "person")  # a daemon that looks sees that its database is gone, and ends
             if time.monotonic() > deadline:
                 raise StoreBroken(
-                    f"the database is gone, and process {holder(paths.lock) or '?'} still works with it",
-                    "End the daemon with `nobrakes daemon stop`; the next command then rebuilds the database.",
+                    f"the database is missing, but process {holder(paths.lock) or '?'} still uses it",
+                    "Stop the daemon with `nobrakes daemon stop`; the next command then rebuilds the database.",
                 ) from None
             time.sleep(0.05)
             continue
-        say(f"the database was missing and was rebuilt; {'; '.join(told(made))}")
+        say(f"the database was missing, so nobrakes rebuilt it; {'; '.join(told(made))}")
         return
 
 
@@ -329,20 +329,20 @@ def told(made: Rebuilt) -> list[str]:
     if made.later:
         lines.append(f"{made.later} of them had changed since the snapshot")
     if made.open:
-        lines.append(count(made.open, "open escalation is back", "open escalations are back"))
+        lines.append(count(made.open, "open escalation restored", "open escalations restored"))
     if made.attempts:
-        left = "" if made.no_workspaces else ", with what they left"
-        lines.append(count(made.attempts, "attempt is back", "attempts are back") + left)
+        left = "" if made.no_workspaces else ", with their workspaces"
+        lines.append(count(made.attempts, "attempt restored", "attempts restored") + left)
     if made.alone:
         names = ", ".join(made.alone[:MAX_NAMED]) + (", …" if len(made.alone) > MAX_NAMED else "")
-        known = count(len(made.alone), "done bead is known", "done beads are known")
-        lines.append(f"{known} by the evidence of their merges alone: {names}")
+        known = count(len(made.alone), "done bead restored", "done beads restored")
+        lines.append(f"{known} only from the records of their merges: {names}")
     if made.is_without:
         lines.append(LOST_TOO)
     if made.no_workspaces:
         lines.append(WORKSPACES_TOO)
     if made.ended:
-        lines.append(f"leftover processes of an earlier daemon were ended: {', '.join(made.ended)}")
+        lines.append(f"nobrakes ended leftover processes of an earlier daemon: {', '.join(made.ended)}")
     if made.old:
         lines.append(f"the old database is saved as {made.old}")
     return [*lines, *made.problems]
@@ -409,7 +409,7 @@ def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], 
         beads.append(lifecycle.recovered(bead, has_tests=bead.id in tests, is_asked=bead.id in asked))
     dependencies = list(sources.graph.dependencies)
     for circle in deadlocks([node_of(bead) for bead in beads], dependencies):
-        problems.append(f"{circle.cut.bead} waited for {circle.cut.needs} in a circle: left out")
+        problems.append(f"{circle.cut.bead} waited for {circle.cut.needs} in a circle: this dependency was removed")
         if circle.cut in dependencies:
             dependencies.remove(circle.cut)
         else:
@@ -444,7 +444,7 @@ def _escalations(sources: Sources, problems: list[str]) -> list[Escalation]:
         if one.bead is None or one.bead in known:
             found.append(one)
         else:
-            problems.append(f"escalation {number} is about {one.bead}, which does not exist: left out")
+            problems.append(f"escalation {number} is about {one.bead}, which does not exist, so nobrakes skipped it")
     return found
 
 

@@ -69,7 +69,7 @@ def unusable(text: str) -> str:
         return "has a NUL byte"
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         return "is not valid UTF-8"
-    return f"has {len(text):,} characters; {MAX_TEXT:,} is the most" if len(text) > MAX_TEXT else ""
+    return f"has {len(text):,} characters; the limit is {MAX_TEXT:,}" if len(text) > MAX_TEXT else ""
 
 
 def redacted(text: str) -> str:

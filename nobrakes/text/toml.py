@@ -19,10 +19,10 @@ def loads(text: str) -> dict[str, Any]:
     import tomllib
 
     if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"it is longer than {MAX_CHARACTERS:,} characters")
+        raise ValueError(f"the text is longer than {MAX_CHARACTERS:,} characters")
     if _LONG_KEY.search(text):
         raise ValueError(f"a key has more than {MAX_DOTS} dots")
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ValueError("its values are nested too deep") from None
+        raise ValueError("the values are nested too deeply") from None

@@ -53,11 +53,11 @@ def is_of_a_merge(app: "App", values: Values) -> bool:
     return found is not None and found.kind in MERGES
 
 
-Seq = Annotated[int | None, command_table.Field("The number of its event (default: the last step).", ("--seq",))]
+Seq = Annotated[int | None, command_table.Field("The number of the event (default: the last step).", ("--seq",))]
 
 
 def undo(app: "App", by: str, seq: Seq = None) -> tuple[Any, str]:
-    """Undo the last step, or this one. A merge is reverted by a commit on main that passes the checks."""
+    """Undo the last step, or the step of one event. nobrakes reverts a merge by a commit that passes the checks."""
     from .. import app as app_module
 
     found = app_module.undo(app, by, seq, lambda line: LOG.debug("undo: %s", one_line(line)))
@@ -87,11 +87,11 @@ class Command:
         return self.words.replace(" ", "-")
 
 
-Channel = Annotated[str, command_table.Field("The channel (default: every one).", metavar="CHANNEL")]
+Channel = Annotated[str, command_table.Field("The channel (default: all channels).", metavar="CHANNEL")]
 
 
 def notify_test(app: "App", by: str, channel: Channel = "") -> tuple[Any, str]:
-    """Send a test notice through each channel, or through this one."""
+    """Send a test notice through every channel, or through one."""
     from ..notices import service as notices_service
 
     found = notices_service.try_out(app.config.notify, app.paths, channel or None, app.store.now())

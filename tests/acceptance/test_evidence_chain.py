@@ -359,10 +359,12 @@ def test_checks_that_say_something_else_now_are_told(tmp_path: Path) -> None:
     assert "rerun" in project.nobrakes("verify", "--rerun").stdout
     flag.touch()
     done = project.nobrakes("verify", "--rerun", "main~1..main", expect=43)
-    assert "run again, test says something else" in done.stdout and "running the checks again on" in done.stderr
+    assert "when run again, the check test differs" in done.stdout and "running the checks again on" in done.stderr
     flag.unlink()
     Path(f"{flag}.red").touch()
-    assert "run again, test does not pass: fail" in project.nobrakes("verify", "--rerun", expect=43).stdout
+    assert (
+        "when run again, the check test does not pass: fail" in project.nobrakes("verify", "--rerun", expect=43).stdout
+    )
     project.configure(f"! [ -e {flag}.red ] && ", "")
     assert project.nobrakes("verify", "--rerun", "--today")
     assert "run again" in project.nobrakes("verify", "--rerun", expect=43).stdout, "the recorded ones, unless told"

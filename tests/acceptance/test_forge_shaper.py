@@ -95,7 +95,7 @@ def test_from_questions_over_answers_and_proposals_to_a_plan_under_review(tmp_pa
     forge.nobrakes("run", expect=40)
     said = (forge.book / "refused").read_text()
     for word in (
-        "nothing is proposed under it",
+        "it has no proposed beads",
         "commit-strategy makes them live",
         "outside feature login",
         "could never start",

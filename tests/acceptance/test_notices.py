@@ -89,7 +89,7 @@ def test_each_channel_is_tried_and_what_failed_is_said(tmp_path: Path) -> None:
         done = made.nobrakes("notify", "test", expect=58)
         assert "hook: took it" in done.stdout and "other: the webhook answered 500" in done.stdout
         assert made.nobrakes("notify", "test", "hook").returncode == 0
-        assert "there is no channel 'x'" in made.nobrakes("notify", "test", "x", expect=2).stderr
+        assert "unknown channel 'x'" in made.nobrakes("notify", "test", "x", expect=2).stderr
         assert "everything" in made.nobrakes("notify", "list").stdout
         assert [message["kind"] for message in good.messages] == ["test", "test"]
 
@@ -98,4 +98,4 @@ def test_doctor_says_which_channel_cannot_work(tmp_path: Path) -> None:
     more = '[notify.channels.a]\ntype = "webhook"\nsecret = "gone"\n[notify.channels.b]\ntype = "command"\ncommand = ["no-such"]'
     made = Project(tmp_path / "project", ["true"], more=more)
     shown = made.nobrakes("doctor", expect=1).stdout
-    assert "the channel a cannot work: there is no secret 'gone'" in shown and "`no-such` is not there" in shown
+    assert "the channel a cannot work: there is no secret 'gone'" in shown and "`no-such` was not found" in shown

@@ -134,7 +134,7 @@ def test_one_session_a_checkout_and_merges_that_would_move_it_wait(tmp_path: Pat
     assert " MB" in until(lambda: " MB" in (text := project.nobrakes("sessions").stdout) and text)
     assert " MB: Please wait here" in project.nobrakes("status").stdout
     second = begin(project, "Me too")
-    assert second.returncode != 0 and "works in this checkout already" in second.stderr
+    assert second.returncode != 0 and "already works in this checkout" in second.stderr
     assert "nobrakes session end 1" in second.stderr and len(project.ask("sessions")) == 1
 
     tree = project.git("rev-parse", "main^{tree}").strip()
@@ -145,9 +145,9 @@ def test_one_session_a_checkout_and_merges_that_would_move_it_wait(tmp_path: Pat
 
     git = Repository(Paths(str(project.folder / ".nobrakes")), "main")
     waits = git.land(newer, project.git("rev-parse", "main").strip())
-    with pytest.raises(GitFailed, match="session 1 works in place in"):
+    with pytest.raises(GitFailed, match="session 1 is working in"):
         git.commit_files({"new": b"text"}, Message("New", "", "You <you@example.invalid>", 0.0))
-    assert waits.landing is Landing.BLOCKED and "session 1 works in place there" in waits.reason
+    assert waits.landing is Landing.BLOCKED and "session 1 is working in this checkout" in waits.reason
     assert "nobrakes session end 1" in waits.reason
     (project.folder / "go").write_text("")
     state(project, 1, "asking")
@@ -170,7 +170,7 @@ def test_the_reviewer_waits_for_it_and_goes_on_by_itself(tmp_path: Path, project
 
     def waits() -> Any:
         found = project.ask("status")["hindrances"]["found"]
-        return [one for one in found if one["kind"] == "merge_waits" and "works in place there" in str(one)]
+        return [one for one in found if one["kind"] == "merge_waits" and "is working in this checkout" in str(one)]
 
     (told,) = until(waits)
     assert "nobrakes session end 1" in str(told) and project.git("rev-parse", "main") == main

@@ -161,7 +161,7 @@ def test_a_persons_own_commits_wait_for_the_person(project: Shared) -> None:
     project.git("commit", "-q", "--allow-empty", "-m", "Mine")
     project.add("one")
     done = project.nobrakes("run", expect=40)
-    assert "has commits that origin/main has not" in done.stdout and project.landed() == {}
+    assert "has commits that the remote lacks" in done.stdout and project.landed() == {}
     project.git("push", "-q", "origin", "main")
     project.nobrakes("run")
     assert project.status("one") == "done" and project.is_the_same_there()

@@ -156,7 +156,7 @@ def test_limits_that_cannot_be_read_start_no_agent_and_let_finished_work_land(tm
         with closing(sqlite3.connect(Path(os.environ["NOBRAKES_USER_HOME"], "state", "user.db"))) as own, own:
             own.execute("DELETE FROM migrations WHERE version = 99")
         until(lambda: made.status("b") == "done")
-        assert "can be read again" in (made.folder / ".nobrakes" / "daemon.log").read_text()
+        assert "can read this machine's limits again" in (made.folder / ".nobrakes" / "daemon.log").read_text()
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_limits_that_are_closed_by_their_modes_start_no_agent_until_they_are_ope
             with _closed(path):
                 _are_missed(made, path, kept.messages)
             until(lambda: made.status("b") == "done")
-            assert "can be read again" in (made.folder / ".nobrakes" / "daemon.log").read_text()
+            assert "can read this machine's limits again" in (made.folder / ".nobrakes" / "daemon.log").read_text()
         made.add("c")
         with _closed(path):
             assert f"ls -ld {path}" in made.nobrakes("run", expect=62).stderr

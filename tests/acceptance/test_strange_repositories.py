@@ -591,7 +591,7 @@ def test_whoever_signs_on_main_signs_on_branches_of_epics_too(project: Strange, 
     repository = Repository(Paths(str(project.folder / ".nobrakes")), "main", signing=Signing("auto"))
     assert repository.signer.trouble == ""
     (tmp_path / "key").unlink()
-    with pytest.raises(GitUnusable, match="cannot be signed"):  # tried at the start, so none of them goes unsigned
+    with pytest.raises(GitUnusable, match="cannot sign"):  # tried at the start, so none of them goes unsigned
         repository.with_epic_branch("all").signer.signed(commit_of(project, "first"))
 
 
@@ -661,7 +661,7 @@ def test_a_passphrase_that_is_lost_at_night_is_told_once_and_merges_go_on_with_i
         tries = len(asked.read_text().split())
         until(lambda: len(asked.read_text().split()) > tries, 40, what=log.read_text)  # it is tried again, and not told
         told = [line for line in log.read_text().splitlines() if "passphrase" in line]
-        assert len(told) == 1 and "a commit cannot be signed" in told[0] and "gpg -bsau" in told[0], told
+        assert len(told) == 1 and "git cannot sign a commit" in told[0] and "gpg -bsau" in told[0], told
         assert project.open() == [] and project.landed() == {}
         subprocess.run(["gpg", *quiet, "--clearsign"], input=b"x", check=True, capture_output=True)
         until(lambda: len(project.landed()) == 2, what=log.read_text)
@@ -825,4 +825,4 @@ def test_a_pointer_to_nothing_is_refused(stored: Strange) -> None:
     stage = f"blob=$(printf '{pointer}' | git hash-object -w --stdin --no-filters)"
     stored.does("one", f"{stage}; git update-index --cacheinfo 100644,$blob,data.bin; git commit -qm one")
     stored.nobrakes("run", expect=None)
-    assert stored.status("one") == "escalated" and "its content 777777777777 is nowhere here" in str(stored.open())
+    assert stored.status("one") == "escalated" and "its content 777777777777 is missing here" in str(stored.open())

@@ -132,7 +132,7 @@ def test_a_feature_is_begun_asked_about_read_and_signed_off_on_a_phone(
     play.page.get_by_role("checkbox", name="I accept the risk").check()
     play.page.get_by_label("Reason to sign off while 1 finding is undecided").fill("Nobody waits for it")
     play.presses("Sign off")
-    assert "is signed off" in play.text()
+    assert "you signed off" in play.text()
     assert project.ask("forge", "show", one["id"])["findings"][0]["answer"] == "Nobody waits for it"
     play.goes(
         here, r"\(web\) signed off version 1, .*accepted the risk.*Reason: Nobody waits for it.*Approve and implement"

@@ -69,7 +69,7 @@ class FakeChannels:
         seconds = self.rng.choice((0.0, self.rng.uniform(0, 2), self.rng.uniform(0, SLOWEST)))
         error = "refused" if channel in self.dead or self.rng.random() < self.refuse else ""
         if seconds > DEADLINE:
-            seconds, error = DEADLINE, "it took too long and was ended"
+            seconds, error = DEADLINE, "the sending program took too long, and nobrakes ended it"
         takes = not error
         at = self.clock.steady() + seconds
         self._sending[channel] = _Sending(Sent(channel, delivery, error), message, at, takes)

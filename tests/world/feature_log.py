@@ -22,7 +22,7 @@ from nobrakes.store import Store
 
 from .people import ME, PAUSED
 
-UNCHANGED = "nothing of the plan changes"
+UNCHANGED = "the plan does not change"
 """Why a plan that was approved before is built on without another yes."""
 
 

@@ -155,15 +155,15 @@ def _fixed(feature: Feature, node: PlanNode, bead: Bead | None) -> dict[str, Any
 def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str]) -> str:
     """Why this feature's Shaper may not do that; empty: it may. `own`: its beads and the plan's new ones."""
     if node.id == feature.id:
-        return f"{feature.id} is the feature itself, and only a person may change its text"
+        return f"{feature.id} is the feature's epic, whose text only a person may change"
     if isinstance((node.fields.get("metadata") or {}).get(FACTS), dict):
-        return f"its metadata say '{FACTS}', where nobrakes keeps the facts of a feature"
+        return f"its metadata use the key '{FACTS}', which nobrakes reserves for features"
     if bead is not None and bead.status is Status.DRAFT and bead.id not in own:
         return f"{bead.id} is a draft outside feature {feature.id}"
     epic = node.fields.get("epic")
     if "epic" in node.fields and (bead is None or bead.id in own):
         if epic is None and bead is not None:
-            return f"{bead.id} belongs to feature {feature.id}, and stays under it"
+            return f"{bead.id} belongs to feature {feature.id}, and must stay in it"
         if epic is not None and epic not in own:
             return f"its epic '{epic[:64]}' is not in feature {feature.id}"
     return ""
@@ -177,7 +177,7 @@ def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVe
             numbers = ", ".join(str(one.id) for one in waiting[:10])
             raise NotAllowed(
                 f"the plan is not complete while questions wait for a person: {numbers}",
-                "End your turn: the answers come with the next one.",
+                "End your turn: the next turn brings the answers.",
             )
         nodes = nodes_of(store, feature.id)
         # whether something of the plan waits for a person's approval
@@ -188,7 +188,7 @@ def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVe
         # the progress of live beads makes no new plan
         is_new = version is None or not changes(version.beads, nodes).is_empty
         if version is None or is_new:
-            version = store.keep_plan(feature.id, nodes, "its Shaper says that it is complete", session_actor(session))
+            version = store.keep_plan(feature.id, nodes, "the Shaper called it complete", session_actor(session))
         over = {keys.REVISING: None, **({keys.SIGNED: None} if is_new else {})}
         store.note_feature(feature.id, over, session_actor(session))
         clean = 0 if is_new else feature.clean
@@ -203,8 +203,8 @@ def _unchanged(
 ) -> PlanVersion:
     """A plan that was approved before is complete as it is, and is built on."""
     store.note_feature(feature.id, {keys.REVISING: None, keys.SIGNED: None}, session_actor(session))
-    version = store.keep_plan(feature.id, nodes, "nothing of the plan changes", session_actor(session))
-    store.move_feature(feature.id, Step.APPROVED, session_actor(session), "nothing of the plan changes")
+    version = store.keep_plan(feature.id, nodes, "the plan does not change", session_actor(session))
+    store.move_feature(feature.id, Step.APPROVED, session_actor(session), "the plan does not change")
     _did(store, turn, READY)
     return version
 
@@ -215,13 +215,13 @@ def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]])
     waits = [n for n in nodes if n["status"] == Status.DRAFT.value or n.get("proposed")]
     if not work or not waits:
         raise NotAllowed(
-            f"feature {feature.id} has no plan yet: nothing is proposed under it",
+            f"feature {feature.id} has no plan yet: it has no proposed beads",
             "Propose its beads: `nobrakes agent propose -`.",
         )
     wanted = frozenset(feature.data.get(keys.LABELS, ()))
     if wanted and (bare := [n["id"] for n in work if wanted.isdisjoint(n.get("labels", ()))]):
         raise NotAllowed(
-            f"the plan is not complete, since these beads have no label for their goal: {', '.join(bare[:10])}",
+            f"the plan is not complete, because these beads have no label for their goal: {', '.join(bare[:10])}",
             f"Propose each again with one of these labels: {', '.join(sorted(wanted)[:60])}.",
         )
     ids = [n["id"] for n in work]
@@ -234,7 +234,7 @@ def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]])
     wrong = [reason.text for id_ in ids if id_ in explained for reason in explained[id_].reasons if reason.why in never]
     if wrong or deadlocks(seen, edges):
         raise NotAllowed(
-            "the plan is not complete, since a bead could never start: " + "; ".join(wrong[:5]),
+            "the plan is not complete, because a bead could never start: " + "; ".join(wrong[:5]),
             "Propose it without the dependencies that do not exist.",
         )
 
@@ -258,7 +258,7 @@ def find(
         if category not in CATEGORIES:
             raise UsageError(f"'{clean(category)[:40]}' is not a category", f"Use one of: {', '.join(CATEGORIES)}.")
         if priority not in PRIORITIES:
-            raise UsageError("the priority of a finding has to be 1, 2 or 3", "1 must be fixed, 3 may be.")
+            raise UsageError("the priority of a finding has to be 1, 2 or 3", "1: must be fixed; 3: may be fixed.")
         text = _bounded(issue, FIELD)
         earlier = [one for one in store.findings(feature.id, feature.round) if one.domain == domain]
         if (same := next((one for one in earlier if one.issue == text), None)) is not None:
@@ -266,7 +266,7 @@ def find(
         if len(earlier) >= MAX_FINDINGS:
             raise NotAllowed(f"a reviewer has at most {MAX_FINDINGS} findings", "End your turn.")
         if bead and bead not in {node["id"] for node in store.plan_versions(feature.id)[-1].beads}:
-            raise UsageError(f"the plan has no bead '{clean(bead)[:64]}'", "Leave it out, or name one of the plan.")
+            raise UsageError(f"the plan has no bead '{clean(bead)[:64]}'", "Leave it out, or name a bead of the plan.")
         fixes = tuple(dict.fromkeys(_bounded(one, OPTION) for one in options[:MAX_FIXES] if one.strip()))
         made = Finding(
             0,
@@ -298,15 +298,15 @@ def _served(store: "Store", session: int, *, as_reviewer: bool) -> tuple[Feature
     """The feature that the session serves in this role, and its domain. NotAllowed."""
     if (found := store.feature_of_session(session)) is None:
         raise NotAllowed(
-            "this session is not for a feature, so it cannot propose a plan", "Say it in your last message."
+            "this session is not for a feature, so it cannot propose a plan", "Write it in your last message."
         )
     if as_reviewer and not found[1]:
         raise NotAllowed(
-            "this session makes the plan: others review it",
+            "this session makes the plan; other sessions review it",
             "Use `nobrakes agent propose` and `nobrakes agent plan-ready`.",
         )
     if found[1] and not as_reviewer:
-        raise NotAllowed("this session reviews the plan: it says what it found", "Use `nobrakes agent finding`.")
+        raise NotAllowed("this session reviews the plan and may only report findings", "Use `nobrakes agent finding`.")
     return found
 
 
@@ -316,8 +316,8 @@ def _planned(store: "Store", session: int) -> Feature:
     if feature.state is not State.ACTIVE or feature.stage not in PLANNED:
         where = feature.state.value if feature.state is not State.ACTIVE else feature.stage.value
         raise NotAllowed(
-            f"feature {feature.id} is not being planned now: it is {where.replace('_', ' ')}",
-            "Say what should change in your last message: a person asks for it.",
+            f"feature {feature.id} is not in planning: it is {where.replace('_', ' ')}",
+            "Write in your last message what should change. A person can then ask for it.",
         )
     return feature
 
@@ -346,7 +346,7 @@ def feature_prompt(
 def _review(store: "Store", config: "Config", id: str, folder: str) -> Briefing:
     feature, plans, reviews = store.feature(id), store.plan_versions(id), store.plan_reviews(id)
     if not plans:
-        raise NotAllowed(f"feature {id} has no plan to review yet", "Its Shaper says when it is complete.")
+        raise NotAllowed(f"feature {id} has no plan to review yet", "You get a notice when the plan is complete.")
     domain = looks(config.forge, plans, reviews, feature.files)[0]
     text = review_text(feature, plans[-1], domain, feature.round + 1, store.findings(id))
     prompt = prompts.reviewer_prompt([Message(0, 0, "", 0.0, text)], "", resumes=False)

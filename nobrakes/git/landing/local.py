@@ -75,7 +75,7 @@ class Following:
         if lost:
             return LandingBlocker(
                 Cause.UNTRACKED,
-                f"files there are not in git and would be overwritten: {named(lost)}",
+                f"the merge would overwrite files that are not in git: {named(lost)}",
                 "Add and commit them, or move them away.",
             )
         tried = self._try()
@@ -84,8 +84,8 @@ class Following:
         edited, cause = self._edited(), cause_of(tried.error)
         if cause is Cause.EDITS or (edited and cause is Cause.UNKNOWN):
             what = named(edited) or first_words(tried.error)
-            remedy = "Commit or stash your changes, and the merge continues."
-            return LandingBlocker(Cause.EDITS, f"edits there would be lost: {what}", remedy)
+            remedy = "Commit or stash your changes. The merge then continues."
+            return LandingBlocker(Cause.EDITS, f"the merge would overwrite your edits: {what}", remedy)
         return failed(tried.error)
 
     def go(self) -> None:
@@ -128,11 +128,11 @@ class Following:
 def blocked(holder: Worktree, cause: Cause, what: str, remedy: str = "") -> Land:
     """Main waits for this checkout. `remedy`: what ends that, if the cause alone does not say it."""
     said = what if remedy else why(cause, what)
-    return Land(Landing.BLOCKED, f"main is checked out in {holder.path}, and {f'{said}. {remedy}'.strip(' .')}.", cause)
+    return Land(Landing.BLOCKED, f"main is checked out in {holder.path}: {f'{said}. {remedy}'.strip(' .')}.", cause)
 
 
 def failed(said: str) -> LandingBlocker:
-    return LandingBlocker(cause_of(said), f"its files could not be written: {first_words(said)}")
+    return LandingBlocker(cause_of(said), f"git could not write its files: {first_words(said)}")
 
 
 # Before the swap every worktree of main is tried dry under its index's lock, which is held to the end: what would be
@@ -215,11 +215,11 @@ class Lander:
     def _hold(self, stack: contextlib.ExitStack, holder: Worktree) -> Land | None:
         busy, session = holder.under_way(), persons.who(holder.path)
         if session is not None:
-            what = f"session {session.session} works in place there"
-            return blocked(holder, Cause.SESSION, what, f"`{session.ending}` ends it, and the merge continues.")
+            what = f"session {session.session} is working in this checkout"
+            return blocked(holder, Cause.SESSION, what, f"`{session.ending}` ends it. The merge then continues.")
         if busy is not None:
-            what = f"{busy} is under way there"
-            return blocked(holder, Cause.UNDER_WAY, what, "Finish it, and the merge continues.")
+            what = f"{busy} is in progress there"
+            return blocked(holder, Cause.UNDER_WAY, what, "Finish it. The merge then continues.")
         if not stack.enter_context(standing.locked(holder)):
             return blocked(holder, *_lock_blocker(holder.lock, standing.age_of(holder.lock)))
         return None
@@ -331,7 +331,7 @@ class Lander:
             Following(objects, holder, new, old).take_back()
             standing.write(holder, old)
         held = blocked(stuck, *why)
-        return replace(held, reason=f"{held.reason} Until then main is back at {old[:12]}.")
+        return replace(held, reason=f"{held.reason} Until then main stays at {old[:12]}.")
 
     def take_up(self) -> None:
         """Before a daemon's first turn: bring checkouts along under the locks that a killed daemon left."""
@@ -369,17 +369,17 @@ _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
 
 def _lock_blocker(path: str, age: float) -> LandingBlocker:
     if age < LOCK_PASSES:
-        return LandingBlocker(Cause.LOCK, f"another git command holds {path}", "It continues when that has ended.")
+        return LandingBlocker(Cause.LOCK, f"another git command holds {path}", "The merge continues when that ends.")
     return LandingBlocker(
         Cause.OLD_LOCK,
         f"{path} is older than {LOCK_PASSES:.0f} seconds",
-        "Look whether a git command still runs there, perhaps in an editor; if none does, one was killed and left the "
-        "file: move it away, and the merge continues.",
+        "Check whether a git command is still running there, perhaps in an editor. If none is, a killed command left "
+        "the file: move it away. The merge then continues.",
     )
 
 
 def _stuck(holder: Worktree, seen: Look, main: str, why: LandingBlocker) -> Land:
-    return Land(Landing.BLOCKED, f"{standing.told(holder, seen, main)} What holds it up: {why.what}.", Cause.BEHIND)
+    return Land(Landing.BLOCKED, f"{standing.told(holder, seen, main)} The obstacle: {why.what}.", Cause.BEHIND)
 
 
 TIP = git_objects.own_ref("landed/tip")

@@ -106,19 +106,19 @@ class Remote:
         if not answered.ok or out:
             return said
         if self.address().startswith(("http://", "https://")) and "packet:" not in answered.words:
-            return replace(said, words="a page answers there, without one ref of git", cause=Cause.NOT_GIT)
+            return replace(said, words="a web page answers there, not a git server", cause=Cause.NOT_GIT)
         push = f"git push {shlex.quote(self.shared.remote)} {shlex.quote(self.shared.branch)}"
-        return replace(said, words=f"{WAITS[Cause.EMPTY].words}: `{push}` brings it main", cause=Cause.EMPTY)
+        return replace(said, words=f"{WAITS[Cause.EMPTY].words}: type `{push}`", cause=Cause.EMPTY)
 
     def unseen(self, new: str, said: Reply) -> Reply:
         """Why a push is refused as out of date although the remote's main is at `old`."""
         if self._urls() != [self.address()]:
-            words = "it is fetched from another address, where main is another"
+            words = "the remote fetches from another address, which has another main"
             return replace(said, words=words, cause=Cause.ADDRESSES)
         asked = ["push", "--dry-run", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
         tried, out = self._reached([*asked, "--", self.shared.remote, f"{new}:{self.ref}"])
         if tried.ok and "[new branch]" in out:
-            return replace(said, words=f"it hides {self.ref} from who pushes (hideRefs)", cause=Cause.PROTECTED)
+            return replace(said, words=f"the remote hides {self.ref} from pushes (hideRefs)", cause=Cause.PROTECTED)
         return said
 
     def push(self, new: str, old: str) -> Reply:
@@ -126,7 +126,7 @@ class Remote:
         urls = self._urls()
         if len(urls) > 1:
             # they move one after the other, so none of them decides
-            words = f"the remote '{self.shared.remote}' pushes to {count(len(urls), 'address', 'addresses')}; leave one"
+            words = f"the remote '{self.shared.remote}' pushes to {count(len(urls), 'address', 'addresses')}; keep one"
             return Reply(False, words, refused=True, cause=Cause.ADDRESSES)
         return self._push(self.ref, new, old)
 
@@ -145,7 +145,7 @@ class Remote:
         if new and self._has_lfs(new):  # first, so that no pointer is there without its content; git's own hook is off
             content = self._reach(["lfs", "push", self.shared.remote, new])
             if not content.ok:
-                return replace(content, words=f"the content that Git LFS keeps was not taken: {content.words}")
+                return replace(content, words=f"the remote rejected the content of Git LFS: {content.words}")
         self.place.in_place()
         asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
         return self._reach([*asked, f"--force-with-lease={ref}:{old}", "--", self.shared.remote, f"{new}:{ref}"])
@@ -304,7 +304,7 @@ class SharedLander:
             said = self.remote.push(made, self.remote.known() or "")
             if not said.ok:
                 words = f"{made[:12]} is on your local main, but {self.remote} rejected it: {said.words}"
-                raise GitFailed(words, WAITS[said.cause].remedy or "Push main, and merges continue.")
+                raise GitFailed(words, WAITS[said.cause].remedy or "Push main. Merges then continue.")
             objects.update(self.place, {self.remote.shared.known: made})
         return made
 
@@ -325,22 +325,22 @@ class SharedLander:
         for _ in range(_TRIES):
             main, there = objects.main(self.place), self.remote.known()
             if there is None:
-                return _waits(Cause.MISSING, f"{self.remote} is not known", landed)
+                return _waits(Cause.MISSING, f"nobrakes does not know {self.remote} yet", landed)
             if main == there:
                 settled = self.local.settle(is_elsewhere=True)
                 return settled if settled.landing is Landing.MOVED else replace(settled, may_have_landed=landed)
             if not self.history.contains(main, there):
                 if not self.history.contains(there, main):
-                    what = f"main here and {self.remote} have parted. Merge or rebase yours onto it, and push"
+                    what = f"main here and main at the remote have diverged. Rebase yours onto {self.remote} and push"
                     return _waits(Cause.PARTED, what, landed)
                 return Land(Landing.MOVED) if landed else self._ahead()
             land = self.local.land(there, main)
             if land.landing is Landing.BLOCKED:
                 return replace(land, may_have_landed=landed)
-        return _waits(Cause.RACES, "local main is changing faster than nobrakes can update it", landed)
+        return _waits(Cause.RACES, "main moves too fast to merge: nobrakes cannot update local main", landed)
 
     def _ahead(self) -> Land:
-        what = f"main here has commits that {self.remote} has not. Push them, and the merge continues"
+        what = f"main here has commits that the remote lacks ({self.remote}). Push them. The merge then continues"
         return _waits(Cause.AHEAD, what)
 
 
@@ -360,7 +360,7 @@ def pushed(remote: Remote, history: History, new: str, old: str) -> Land | None:
     if has(remote, history, new):
         return None
     if remote.known() != old:
-        return Land(Landing.LOST, f"{remote} moved meanwhile")
+        return Land(Landing.LOST, f"{remote} has moved meanwhile")
     if said.cause is Cause.RACES and said.refused:
         said = remote.unseen(new, said)
     # a remote that nobody hears any more may still be at it
@@ -368,7 +368,7 @@ def pushed(remote: Remote, history: History, new: str, old: str) -> Land | None:
 
 
 def unheard(remote: Remote, said: Reply) -> Land:
-    return refused(remote, f"{remote} cannot be fetched", said)
+    return refused(remote, f"cannot fetch {remote}", said)
 
 
 def refused(remote: Remote, what: str, said: Reply) -> Land:
@@ -446,35 +446,35 @@ class Publisher:
         """Push `commit` to the remote's `branch` if it is missing or at one of `ours`."""
         there, said = self.remote.head_of(branch)
         if not said.ok:
-            return refused(self.remote, f"{self.remote.shared.remote} cannot be asked", said)
+            return refused(self.remote, f"cannot reach {self.remote.shared.remote}", said)
         if there == commit:
             return Land(Landing.MOVED)
         if there and there not in ours:
             return Land(
                 Landing.LOST,
-                f"the branch {branch} is at {there[:12]} there, which nobrakes did not push. Rename or remove it there",
+                f"the remote's branch {branch} is at {there[:12]}, which nobrakes did not push. Rename or delete it",
             )
         said = self.remote.push_branch(branch, commit, there)
         if said.ok:
             return Land(Landing.MOVED)
-        return refused(self.remote, f"{self.remote.shared.remote} did not take the branch {branch}", said)
+        return refused(self.remote, f"{self.remote.shared.remote} rejected the branch {branch}", said)
 
     def remove(self, branch: str, ours: Collection[str]) -> Land:
         """Remove the remote's `branch` if it is at one of `ours`, which stay alive here. LOST: it is not ours."""
         there, said = self.remote.head_of(branch)
         if not said.ok:
-            return refused(self.remote, f"{self.remote.shared.remote} cannot be asked", said)
+            return refused(self.remote, f"cannot reach {self.remote.shared.remote}", said)
         if not there:
             return Land(Landing.MOVED)
         if there not in ours or branch in (self.remote.shared.branch, *self.bases):
-            return Land(Landing.LOST, f"the branch {branch} is at {there[:12]} there, which nobrakes did not push")
+            return Land(Landing.LOST, f"the remote's branch {branch} is at {there[:12]}, which nobrakes did not push")
         said = self.remote.remove_branch(branch, there)
-        what = f"{self.remote.shared.remote} keeps the branch {branch}"
+        what = f"{self.remote.shared.remote} did not delete the branch {branch}"
         return Land(Landing.MOVED) if said.ok else refused(self.remote, what, said)
 
     def branches(self) -> Mapping[str, str]:
         """The remote's branches with our names. Raises GitFailed."""
         found, said = self.remote.branches(*self.names)
         if not said.ok:
-            raise GitFailed(f"{self.remote.shared.remote} cannot be asked: {said.words}")
+            raise GitFailed(f"cannot reach {self.remote.shared.remote}: {said.words}")
         return found

@@ -200,7 +200,7 @@ def _take(worktree: Worktree) -> bool:
         return False
     except OSError as error:
         if error.errno not in _NO_LINKS:
-            raise StoreReadOnly(f"{worktree.lock} cannot be made: {error.strerror}") from None
+            raise StoreReadOnly(f"cannot create {worktree.lock}: {error.strerror}") from None
         return _take_without_links(worktree)
     return True
 
@@ -212,7 +212,7 @@ def _take_without_links(worktree: Worktree) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise StoreReadOnly(f"{worktree.lock} cannot be made: {error.strerror}") from None
+        raise StoreReadOnly(f"cannot create {worktree.lock}: {error.strerror}") from None
     return True
 
 
@@ -240,7 +240,7 @@ def copy(worktree: Worktree) -> None:
     except FileNotFoundError:
         return  # nothing was ever checked out or added here
     except OSError as error:
-        raise GitFailed(f"{worktree.index} cannot be copied: {error.strerror}") from None
+        raise GitFailed(f"cannot copy {worktree.index}: {error.strerror}") from None
 
 
 def publish(worktree: Worktree) -> None:
@@ -343,7 +343,7 @@ def write(holder: Worktree, at: str, to: str = "") -> None:
             os.close(folder)
     except OSError as error:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise (DiskFull if is_full else StoreReadOnly)(f"{path} cannot be written: {error.strerror}") from None
+        raise (DiskFull if is_full else StoreReadOnly)(f"cannot write {path}: {error.strerror}") from None
 
 
 def look(history: History, holder: Worktree, main: str, note: Note | None) -> Look:
@@ -423,17 +423,17 @@ def entries(holder: Worktree, paths: list[str], env: Mapping[str, str]) -> dict[
 def told(holder: Worktree, seen: Look, main: str) -> str:
     paths = sorted((*seen.behind, *seen.edited))
     return (
-        f"the checkout {holder.path} is behind main, which is at {main[:12]}: there {named(paths)} stand as at "
-        f"{seen.at[:12]}, or were edited since. Do not commit on main there: it would revert merged work. "
-        "`nobrakes run` updates it unless these files were edited. Else keep both: `git branch my-work "
-        f"{seen.at[:12]}`, `git symbolic-ref HEAD refs/heads/my-work`, commit there, then go back to main and "
+        f"the checkout {holder.path} is behind main ({main[:12]}): {named(paths)} are still at {seen.at[:12]}, or were "
+        "edited since then. Do not commit on main there, because that would revert merged work. `nobrakes run` updates "
+        "the checkout unless you edited these files. To keep your edits, type `git branch my-work "
+        f"{seen.at[:12]}`, `git symbolic-ref HEAD refs/heads/my-work`, commit, then go back to main and "
         "`git merge my-work`."
     )
 
 
 _BARE = (
-    "git takes this repository for bare (core.bare is true), though files are checked out in {}: merges go on to bring "
-    "them along, but git refuses to work there. `git config core.bare false` fixes it."
+    "git treats this repository as bare (core.bare is true), but files are checked out in {}. nobrakes still updates "
+    "them, but git refuses to work there. `git config core.bare false` fixes it."
 )
 
 
@@ -582,7 +582,7 @@ def _is_begun(holder: Worktree, path: str, mode: str, oid: str) -> bool:
 def _write_stored(objects: Objects, path: str, mode: str, oid: str) -> None:
     content = objects.content(oid)
     if content is None:
-        raise GitFailed(f"{path} cannot be written again: its object {oid} is gone")
+        raise GitFailed(f"cannot restore {path}: its object {oid} is missing")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)

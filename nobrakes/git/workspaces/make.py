@@ -47,9 +47,9 @@ def why_not(path: str, commit: str, root: str) -> str:
     """Why the submodule at `path` of the person's checkout `root` cannot be had at this commit; empty: it can."""
     own = os.path.join(root, path)
     if not os.path.lexists(os.path.join(own, ".git")):
-        return f"the submodule {path} is not there in {root}: git submodule update --init --recursive"
+        return f"the submodule {path} is missing in {root}. Type: git submodule update --init --recursive"
     if command_line.run(["cat-file", "-e", f"{commit}^{{commit}}"], cwd=own, env=PLUMBING, expect=(0, 1, 128)).code:
-        return f"{own} does not have the commit {commit[:12]}: git submodule update --init --recursive"
+        return f"{own} lacks the commit {commit[:12]}. Type: git submodule update --init --recursive"
     return ""
 
 
@@ -420,7 +420,7 @@ class Workspaces:
             if error.errno in _NOT_THE_FILES:
                 raise
             why = error
-        return None, Tampered(f"the files of the workspace {bead} cannot be kept as they are: {why}")
+        return None, Tampered(f"nobrakes cannot archive the files of the workspace {bead}: {why}")
 
     def _only_held_by(self, incoming: Sequence[str], bead: Bead, kept: Mapping[str, str]) -> dict[str, str]:
         found: dict[str, str] = {}

@@ -45,8 +45,8 @@ _BATCH = 400
 
 def too_large(clone: str, why: str) -> TooLarge:
     return TooLarge(
-        f"the work in {os.path.basename(clone)} is not taken in: {why}",
-        "Raise the limit in .nobrakes/config.toml if that is what you want; the workspace stays.",
+        f"nobrakes does not fetch the work in {os.path.basename(clone)}: {why}",
+        "To allow it, raise the limit in .nobrakes/config.toml. The workspace stays as it is.",
     )
 
 
@@ -60,22 +60,20 @@ def on_disk(clone: str, folder: str, sizes: Sizes) -> None:
                 found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
                 if not stat.S_ISREG(found.st_mode):
                     raise Tampered(
-                        f"the workspace {os.path.basename(clone)} cannot be taken in: a link, a pipe or a device lies "
-                        "among its objects",
-                        "Look into the workspace; `nobrakes show` tells what the agent did there.",
+                        f"nobrakes cannot fetch the workspace {os.path.basename(clone)}: its objects include a link, a "
+                        "pipe or a device",
+                        "Look into the workspace; `nobrakes show` shows what the agent did there.",
                     )
                 size += found.st_size
     except Beyond as error:
-        raise too_large(clone, f"of its objects, {error} (limits.max_paths)") from None
+        raise too_large(clone, f"{error} among its objects (limits.max_paths)") from None
     except OSError as error:
         if error.errno in FAULTS:
             raise
-        why = (
-            f"the workspace {os.path.basename(clone)} cannot be taken in: its objects cannot be read: {error.strerror}"
-        )
-        raise Tampered(why, "Look into the workspace; `nobrakes show` tells what the agent did there.") from None
+        why = f"nobrakes cannot read the objects of the workspace {os.path.basename(clone)}: {error.strerror}"
+        raise Tampered(why, "Look into the workspace; `nobrakes show` shows what the agent did there.") from None
     if size > 10 * sizes.new:
-        raise too_large(clone, f"its objects have {size:,} bytes, and limits.max_new_mb allows {sizes.new / 1e6:g} MB")
+        raise too_large(clone, f"its objects have {size:,} bytes; limits.max_new_mb allows {sizes.new / 1e6:g} MB")
 
 
 @contextlib.contextmanager
@@ -124,11 +122,11 @@ def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> list[str]:
                 if why is not None:
                     raise too_large(clone, why)
             if len(paths) > sizes.paths:
-                raise too_large(clone, f"more than {sizes.paths:,} files are not committed (limits.max_paths)")
+                raise too_large(clone, f"it has over {sizes.paths:,} uncommitted files (limits.max_paths)")
         errors.seek(0)
         # git cuts its complaint where it would say why
         if any(len(line) > MAX_PATH // 2 for line in errors.read(_PIPE).split(b"\n")):
-            raise too_large(clone, f"folders are nested to paths of more than {MAX_PATH} bytes")
+            raise too_large(clone, f"it has nested folders with paths of more than {MAX_PATH} bytes")
     return paths
 
 
@@ -262,9 +260,7 @@ class Measuring:
         found = self.both.look(missing)
         for oid in missing:
             if oid not in found:
-                raise Tampered(
-                    f"the content of the workspace {os.path.basename(self.clone)} cannot be taken in: {oid} is missing"
-                )
+                raise Tampered(f"nobrakes cannot fetch the workspace {os.path.basename(self.clone)}: {oid} is missing")
         if len(self.seen) > 4 * self.sizes.objects:
             raise too_large(self.clone, f"it has more than {4 * self.sizes.objects:,} objects (limits.max_paths)")
         self.size += sum(size for _, size in found.values())
@@ -326,7 +322,7 @@ class _Asked:
             self._process.stdin.write(text)
             self._process.stdin.flush()
         except OSError:
-            raise Tampered("git cannot read the objects, or not in its time") from None
+            raise Tampered("git cannot read the objects, or takes too long") from None
 
     def _line(self) -> bytes:
         line: bytes = self._process.stdout.readline()

@@ -49,7 +49,7 @@ class RelayClones:
         such as the one around a broken `.git`."""
         check(self.root)
         if self.place.git_dir != os.path.realpath(git_folder(self.root) or ""):
-            raise NotARepository(f"{self.root} is a broken git repository", "Repair it, or name another one.")
+            raise NotARepository(f"{self.root} is a broken git repository", "Repair it, or name another repository.")
         return self.place.head()
 
     def making(self, session: int, start: str, worker: str) -> tuple[Argv, ...]:
@@ -81,7 +81,7 @@ class RelayClones:
             return name
         found = next((one for one in names if self._written(one, head, "")), None)
         if found is None:
-            raise GitFailed(f"the branch {beside} could not be written", "It is tried again with the next turn.")
+            raise GitFailed(f"nobrakes could not write the branch {beside}", "It tries again after the next turn.")
         return found
 
     def _written(self, name: str, head: str, last: str) -> bool:
@@ -101,7 +101,7 @@ class RelayClones:
         path = self.path(session)
         if not salvage.is_folder(path):
             return None
-        text = f"What session {session} had not committed\n\nKept by nobrakes before its clone was removed.\n"
+        text = f"Uncommitted changes of session {session}\n\nKept by nobrakes before its clone was removed.\n"
         return salvage.salvage(self.place, self.objects, path, base, path + INDEX, text, self.sizes)
 
     def remove(self, session: int, turn: int, start: str, last: str, in_place: bool = False) -> str:

@@ -335,21 +335,21 @@ def objects_folder(clone: str, ours: str) -> str:
     """The clone's folder of objects, safe for git to read beside `ours`. Raises Tampered."""
     folder = os.path.join(clone, ".git", "objects")
     if not (is_folder(clone) and is_folder(os.path.join(clone, ".git")) and is_folder(folder)):
-        raise _tampered(clone, "its .git is not the one that nobrakes made")
+        raise _tampered(clone, "somebody replaced its .git folder")
     borrowed = read_inside(clone, _BORROWS, 10_000)
     if borrowed is None and os.path.lexists(os.path.join(clone, _BORROWS)):
-        raise _tampered(clone, "where its objects are borrowed from is told by something else than a file of one name")
+        raise _tampered(clone, "the file that names its shared objects is not a plain file")
     if borrowed is not None and os.fsdecode(borrowed).strip("\n") != ours:
-        raise _tampered(clone, "its objects are borrowed from somewhere else")
+        raise _tampered(clone, "it takes git objects from another repository")
     if os.path.lexists(os.path.join(folder, "info", "http-alternates")):
-        raise _tampered(clone, "its objects are borrowed from somewhere else")
+        raise _tampered(clone, "it takes git objects from another repository")
     return folder
 
 
 def _tampered(clone: str, what: str) -> Tampered:
     return Tampered(
-        f"the workspace {os.path.basename(clone)} cannot be taken in: {what}",
-        "Look into the workspace; `nobrakes show` tells what the agent did there.",
+        f"nobrakes cannot fetch the workspace {os.path.basename(clone)}: {what}",
+        "Look into the workspace; `nobrakes show` shows what the agent did there.",
     )
 
 
@@ -380,16 +380,16 @@ def take(
         if isinstance(error, Tampered):
             raise
         # missing or damaged objects, or ones that git refuses (--strict): the clone was whole when it was made
-        raise Tampered(f"the content of the workspace {os.path.basename(clone)} cannot be taken in: {error}") from None
+        raise Tampered(f"nobrakes cannot fetch the work in {os.path.basename(clone)}: {error}") from None
     if objects.find(f"{head}^{{commit}}") is None:
-        raise Tampered(f"the branch's head {head} is not a commit that could be taken in")
+        raise Tampered(f"the branch's head {head} is not a commit that nobrakes can fetch")
     try:
         raw(objects, history.fork(main, head) or main, head, sizes)
     except TooMuch as error:
         raise measurement.too_large(clone, str(error)) from None
     except GitFailed as error:
         # git lets in a tree whose modes it reads itself in one way or another; nothing more is done with such a one
-        raise Tampered(f"the content of the workspace {os.path.basename(clone)} cannot be read: {error}") from None
+        raise Tampered(f"nobrakes cannot read the work in {os.path.basename(clone)}: {error}") from None
 
 
 def _copy(place: Place, objects: Objects, history: History, main: str, clone: str, head: str, sizes: Sizes) -> None:
@@ -508,7 +508,7 @@ def main(root: str, at: str, *sizes: str) -> int:
     try:
         keep(root, at, Sizes(*map(int, sizes)))
     except (NobrakesError, OSError) as error:
-        print(f"{root} could not be saved, so no agent works there: {error}", file=sys.stderr)
+        print(f"nobrakes could not save {root}, so no agent works there: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -245,8 +245,8 @@ class LocalProcesses(Outputs):
                 if error.errno in SHORT:
                     raise
                 raise NobrakesError(
-                    f"run {run} cannot be started: {error.strerror}",
-                    "A command line or its environment may be too long: give long texts to the command in a file.",
+                    f"cannot start run {run}: {error.strerror}",
+                    "A command line or its environment may be too long: pass long texts in a file.",
                 ) from error
         child = started.child
         process = proctable.look(child.pid)  # there at least as a zombie: nobody else collects it
@@ -420,8 +420,8 @@ class LocalProcesses(Outputs):
             if time.monotonic() > deadline:
                 pids = ", ".join(sorted({str(process.pid) for process in left}))
                 raise NobrakesError(
-                    f"run {run.id} cannot be stopped: process {pids} stays after KILL",
-                    "Look at it with `ps -p PID -o pid,user,stat,wchan,args`; it waits for a disk, or belongs to root.",
+                    f"cannot stop run {run.id}: process {pids} is still there after SIGKILL",
+                    "Look at it with `ps -p PID -o pid,user,stat,wchan,args`: it waits for a disk, or belongs to root.",
                 )
             told = list(dict.fromkeys(left))  # in this order: the wrapper must not see its step end
             for process in told:

@@ -361,14 +361,14 @@ def waiting(chat: str) -> list[str]:
 # The one table of what a chat agent may ask. Over stdio one process is one session, named when it starts; over HTTP the
 # session is an argument of each call. No coding tool runs before its session's project is confirmed. Nothing here
 # approves, merges, changes a limit or decides what is a person's: those answers say where a person does.
-_PROMPT = Parameter("prompt", "What is to be done.", required=True)
-_DIRECTORY = Parameter("workingDirectory", "A folder in the confirmed project; the project's own if empty.", default="")
-_MODEL = Parameter("model", "The model; that of the settings if empty.", default="")
-_PERSONA = Parameter("persona", "Who the agent is to be, in words.", default="")
-_PLAN = Parameter("planFirst", "true: it plans first, and works after a person approves the plan.", bool, False)
-_FILES = Parameter("files", "true: progress.json and output.json are kept for it; the answer says where.", bool, False)
+_PROMPT = Parameter("prompt", "What the agent has to do.", required=True)
+_DIRECTORY = Parameter("workingDirectory", "A folder in the confirmed project; empty: its own folder.", default="")
+_MODEL = Parameter("model", "The model; empty: the one in the settings.", default="")
+_PERSONA = Parameter("persona", "A description of the agent's role.", default="")
+_PLAN = Parameter("planFirst", "true: the agent plans first, and works after a person approves the plan.", bool, False)
+_FILES = Parameter("files", "true: nobrakes writes progress.json and output.json; the answer says where.", bool, False)
 _RUN = Parameter("run", "The coding session, as `status` names it: project/number.", required=True)
-_SESSION = Parameter("session", "The name of your session: the same one whenever you come back.", required=True)
+_SESSION = Parameter("session", "The name of your session; use the same name each time.", required=True)
 MAX_ROWS = 30
 
 
@@ -498,22 +498,22 @@ def _answer(session: str, number: int, text: str) -> Reply:
 
 def _table() -> "list[Operation]":
     coders = [
-        Operation(tool, f"Let {tool} work on the prompt in the confirmed project. Returns a session at once.",
+        Operation(tool, f"Let {tool} work on the prompt in the confirmed project. Returns a session immediately.",
                   _tool(tool), (_PROMPT, _DIRECTORY, _MODEL, _PERSONA, _PLAN, _FILES))
         for tool in TOOLS
     ]  # fmt: skip
     return [
         Operation(
             "list_projects",
-            "The projects, which one is confirmed, and what to ask the person before the first coding tool.",
+            "List the projects, the confirmed one, and what to ask the person before the first coding tool.",
             _list_projects,
             (Parameter("message", "What the person wrote: it may name a project.", default=""),),
             reads=True,
         ),
-        Operation("skill", f"The skill {SKILL}: how a project is confirmed.", _skill, reads=True),
+        Operation("skill", f"Read the skill {SKILL}: how to confirm a project.", _skill, reads=True),
         Operation(
             "set_project",
-            "Confirm the project that the person chose; with isNew it is made. Call it again to switch.",
+            "Confirm the project that the person chose; isNew creates it. Call it again to switch.",
             _set_project,
             (
                 Parameter("projectName", "The name of the project's folder.", required=True),
@@ -521,25 +521,25 @@ def _table() -> "list[Operation]":
             ),
         ),
         *coders,
-        Operation("status", "Your session: its project, and how far its coding tools are.", _status, reads=True),
+        Operation("status", "Your session: its project, and the progress of its tools.", _status, reads=True),
         Operation("output", "A coding session and its agent's last words: at most 1 KB.", _output, (_RUN,), reads=True),
         Operation(
             "hand_in",
-            "Have a session's branch tested as it would be merged. A person sees tests and difference, and decides.",
+            "Have a session's branch tested as it would be merged. A person then decides about the merge.",
             _hand_in,
             (_RUN,),
         ),
-        Operation("plan", "The beads of the confirmed project, and how many are drafts.", _plan, reads=True),
+        Operation("plan", "Show the beads of the confirmed project, and how many are drafts.", _plan, reads=True),
         Operation(
             "propose",
-            "File the beads of a plan as drafts. Nothing is worked on before a person approves them.",
+            "File the beads of a plan as drafts. No agent works on them before a person approves them.",
             _propose,
             (Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),),
         ),
-        Operation("approve", "Only a person can approve: this says where.", _approve, reads=True),
+        Operation("approve", "Show where a person can approve; you cannot approve.", _approve, reads=True),
         Operation(
             "answer",
-            "Answer a question of a session that you began. Only a person can answer others: this says where.",
+            "Answer a question of a session that you began. Only a person can answer other questions.",
             _answer,
             (
                 Parameter("number", "The question's number.", int, required=True, least=1),

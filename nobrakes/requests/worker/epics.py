@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from ...store import Store
 
 _SENT_BACK = {
-    Outcome.FAILED_REVIEW: "what the checks say of the pull request of",
-    Outcome.REMARKS: "what people wrote about the pull request of",
+    Outcome.FAILED_REVIEW: "the failed checks on the pull request of",
+    Outcome.REMARKS: "people's comments on the pull request of",
     Outcome.FINDINGS: MENDS[EscalationType.CODE_REVIEW].answers,
 }
 

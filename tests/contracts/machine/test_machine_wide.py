@@ -295,7 +295,7 @@ def test_where_no_limit_is_set_nothing_is_missed(name: str, tmp_path: Path) -> N
         assert room(found).unknown and not found.take("a"), "they may set a limit"
     else:
         assert found.look(("1",)) is None and found.take("2") and found.look(()) is None
-        assert len(told) == 1 and "cannot be used" in told[0] and registry.shown() is None
+        assert len(told) == 1 and "cannot use the data" in told[0] and registry.shown() is None
         assert registry.trouble()[0] and not registry.trouble()[1]
     assert mend is not None
     mend()

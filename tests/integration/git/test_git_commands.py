@@ -72,7 +72,7 @@ def test_a_failure_names_the_command_and_the_last_line_of_its_errors(world):
     with pytest.raises(GitFailed) as caught:
         command_line.run(["rev-parse", "--verify", "nowhere"], cwd=str(world.root))
     assert str(caught.value) == "`git rev-parse --verify nowhere` failed: fatal: Needed a single revision"
-    with pytest.raises(GitFailed, match="is gone"):
+    with pytest.raises(GitFailed, match="is missing"):
         command_line.run(["version"], cwd=str(world.root / "not there"))
 
 

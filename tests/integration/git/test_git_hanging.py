@@ -42,7 +42,7 @@ def shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shim:
 def test_a_command_that_stops_itself_is_ended_and_named(world: RealWorld, shim: Shim, tmp_path: Path) -> None:
     shim(f"echo $$ > {tmp_path}/pid; kill -STOP $$")
     began = time.monotonic()
-    with pytest.raises(NoAnswer, match=r"`git rev-parse HEAD` did not answer in 0\.3 seconds and was ended"):
+    with pytest.raises(NoAnswer, match=r"`git rev-parse HEAD` did not answer in 0\.3 seconds and was stopped"):
         command_line.run(["rev-parse", "HEAD"], cwd=str(world.root))
     assert time.monotonic() - began < 5
     with pytest.raises(ProcessLookupError):

@@ -193,7 +193,7 @@ def test_a_human_in_the_middle_of_something_blocks(world, begin, state):
         (world.root / ".git" / state).mkdir()
     else:
         (world.root / ".git" / state).write_text(old + "\n")
-    assert "under way" in blocked(world, new, old)
+    assert "in progress" in blocked(world, new, old)
 
 
 def test_a_real_merge_with_conflicts_blocks(world, begin):
@@ -207,13 +207,13 @@ def test_a_real_merge_with_conflicts_blocks(world, begin):
     head = world.git.main()
     world.sh("git", "merge", "theirs", check=False, env=ME)
     made = world.git.squash(head, new, message())
-    assert "a merge is under way" in blocked(world, made.commit, head)
+    assert "a merge is in progress" in blocked(world, made.commit, head)
 
 
 def test_a_rebase_of_main_blocks_though_head_is_detached(world, begin):
     new, old = candidate(world, begin)
     world.sh("git", "rebase", "-q", "--exec", "false", "HEAD~1", check=False, env=ME)
-    assert "a rebase is under way" in blocked(world, new, old)
+    assert "a rebase is in progress" in blocked(world, new, old)
 
 
 def test_a_lock_of_the_humans_git_blocks_and_is_not_removed(world, begin):

@@ -105,7 +105,7 @@ def test_what_is_too_large_to_be_kept_is_said_and_nothing_half_is_left(
     (checkout.root / "loose").write_bytes(os.urandom(20_000))
     at = tmp_path / "kept" / "1-1-x"
     assert main(str(checkout.root), str(at), "1000", "10000", "100", "10") == 1
-    assert "could not be saved, so no agent works there" in capfd.readouterr().err and not at.exists()
+    assert "so no agent works there" in capfd.readouterr().err and not at.exists()
     keep(str(checkout.root), str(at), DEFAULT)
     assert at.exists(), "what a cut-off try left is no blocker"
 
@@ -163,7 +163,7 @@ def test_whoever_went_on_there_keeps_their_checkout(checkout: Checkout) -> None:
     assert not follows(checkout, head), "a git command of the person is at work"
     lock.unlink()
     (checkout.root / ".git" / "MERGE_HEAD").write_text(checkout.start + "\n")
-    assert not follows(checkout, head), "a merge of the person is under way"
+    assert not follows(checkout, head), "a merge of the person is in progress"
 
 
 def test_one_session_a_checkout_whoever_comes_first(tmp_path: Path, checkout: Checkout) -> None:
@@ -202,6 +202,6 @@ def test_nobody_works_in_place_around_a_home(
 ) -> None:
     for inside in (checkout.root / "home", checkout.root):
         monkeypatch.setenv("HOME", str(inside))
-        with pytest.raises(NotAllowed, match="lies in it"):
+        with pytest.raises(NotAllowed, match="is private"):
             persons.take(Claim(str(checkout.root), str(tmp_path), 1))
     assert persons.who(str(checkout.root)) is None

@@ -279,7 +279,7 @@ def test_a_merge_that_is_under_way_in_a_checkout_that_is_behind_waits(world, mon
     killed(world, monkeypatch, new, old)
     (world.root / ".git" / "MERGE_HEAD").write_text(old + "\n")
     land = next_start(world, new, old)
-    assert land.landing is Landing.BLOCKED and "under way" in land.reason
+    assert land.landing is Landing.BLOCKED and "in progress" in land.reason
     (world.root / ".git" / "MERGE_HEAD").unlink()
     assert next_start(world, new, old).landing is Landing.MOVED and status(world) == ""
 

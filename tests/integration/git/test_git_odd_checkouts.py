@@ -83,7 +83,7 @@ def test_what_stopped_at_a_conflict_is_waited_for(world, begin, word):
         world.sh("git", "commit", "-qam", "changed again", env=ME)
     new, old = candidate(world)
     world.sh(*begin, check=False, env=ME)
-    assert f"{word} is under way" in waits(world, new, old)
+    assert f"{word} is in progress" in waits(world, new, old)
 
 
 def test_a_pick_of_several_commits_is_waited_for_between_two_of_them(world):
@@ -93,7 +93,7 @@ def test_a_pick_of_several_commits_is_waited_for_between_two_of_them(world):
     world.sh("git", "commit", "-qam", "settled", env=ME)
     assert not (world.root / ".git" / "CHERRY_PICK_HEAD").exists() and (world.root / ".git" / "sequencer").exists()
     new, old = candidate(world)
-    assert "of several commits is under way" in waits(world, new, old)
+    assert "of several commits is in progress" in waits(world, new, old)
     world.sh("git", "cherry-pick", "--quit")
     lands(world, new, old)
 
@@ -113,7 +113,7 @@ def test_a_bisection_is_left_alone_and_ends_on_the_new_main(world):
 def test_a_bisection_that_has_only_begun_is_waited_for(world):
     new, old = candidate(world)
     world.sh("git", "bisect", "start")
-    assert "a bisection is under way" in waits(world, new, old)
+    assert "a bisection is in progress" in waits(world, new, old)
     world.sh("git", "bisect", "reset")
     lands(world, new, old)
 
@@ -312,4 +312,4 @@ def test_what_is_begun_in_a_linked_worktree_is_waited_for(world, tmp_path):
     new, old = candidate(world)
     subprocess.run(["git", "merge", "-q", "theirs"], cwd=linked, capture_output=True, check=False)
     land = world.git.land(new, old)
-    assert land.landing is Landing.BLOCKED and "a merge is under way" in land.reason and str(linked) in land.reason
+    assert land.landing is Landing.BLOCKED and "a merge is in progress" in land.reason and str(linked) in land.reason

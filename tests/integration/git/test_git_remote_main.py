@@ -131,7 +131,7 @@ def test_a_hook_that_refuses_is_told_in_its_own_words(world, work):
 def test_a_remote_that_is_not_there_is_told(world, work):
     new, old = work
     moved = world.remote.rename(world.remote.parent / "gone.git")
-    assert "origin/main cannot be fetched" in waits(world, world.git.catch_up(), old)
+    assert "cannot fetch origin/main" in waits(world, world.git.catch_up(), old)
     land = world.git.land(new, old)
     assert land.may_have_landed and "does not appear to be a git repository" in waits(world, land, old)
     moved.rename(world.remote)
@@ -250,7 +250,7 @@ def test_a_persons_commits_are_not_pushed_for_them(world, work):
     world.sh("git", "add", "mine")
     world.sh("git", "commit", "-qm", "Mine", env=ME)
     mine = world.git.main()
-    assert "has commits that origin/main has not" in waits(world, world.git.catch_up(), mine)
+    assert "has commits that the remote lacks" in waits(world, world.git.catch_up(), mine)
     assert world.git.land(new, old).landing is Landing.LOST
     assert world.there() == old
     world.sh("git", "push", "-q", "origin", "main")

@@ -120,7 +120,7 @@ def test_what_is_no_renewal_is_not_taken_and_leads_nowhere(scene, harm):
     assert read(scene.human) == OLD and not scene.told  # it may be half written
     scene.keeper.end("1-agent")
     assert read(scene.human) == OLD and read(other) == NEW
-    assert len(scene.told) == is_written and all("not taken over" in text for text in scene.told)
+    assert len(scene.told) == is_written and all("did not copy" in text for text in scene.told)
 
 
 def test_who_is_not_logged_in_gets_no_login_from_an_agent(scene):

@@ -99,7 +99,7 @@ WRONG = [
         ("beads/none", 404, "none"), ("escalations/99", 404, "99"), ("events?after=x", 422, "after"),
         ("events?limit=0", 422, "must be from 1 to 500"), ("events?limit=501", 422, "must be from 1 to 500"), ("status?all=1", 422, "unknown field"),
         ("ready?limit=1&limit=2", 422, "twice"), ("escalations?all=maybe", 422, "neither yes nor no"), ("nothing", 404, "no such page"),
-        (f"escalations/{10**40}", 422, "number"), ("events?bead=none", 404, "none"), ("graph?mode=none", 422, "look at the graph"),
+        (f"escalations/{10**40}", 422, "number"), ("events?bead=none", 404, "none"), ("graph?mode=none", 422, "known view of the graph"),
         ("graph?x=1", 422, "unknown field"), ("what-if/nb-1", 404, "no such page"),
         ("features/none", 404, "none"), ("features?state=lost", 422, "lost"), ("features/none/items", 404, "none"),
 ]  # fmt: skip

@@ -465,7 +465,7 @@ def is_a_clear_error(table, name, parameter, odd):
     given[parameter.name] = [odd] if parameter.kind is list else odd
     with pytest.raises(UsageError) as told:
         agent_api.choose(table, name, given)
-    words = ("NUL byte", "not valid UTF-8", "is the most")
+    words = ("NUL byte", "not valid UTF-8", "the limit is")
     assert str(told.value).startswith(parameter.name) and any(word in str(told.value) for word in words)
     shown = mcp_server.answered(lambda *_: agent_api.choose(table, name, given), table, name, given)
     assert shown.is_error and shown.model_dump_json().encode()

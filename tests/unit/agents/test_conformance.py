@@ -395,7 +395,7 @@ def test_geminis_transcript() -> None:
 
 
 def test_the_transcript_of_an_acp_agent() -> None:
-    refused = r.line(type="permission", title="push", allowed=False, why="nowhere to push")
+    refused = r.line(type="permission", title="push", allowed=False, why="no remote to push to")
     assert readable(
         "acp", *r.ACP, r.line(type="thought", text="hm"), r.line(type="text", text="hello"),
         r.line(type="tool", id="1", title="make"), r.line(type="result", id="1", failed=False, text="made"), refused,
@@ -403,7 +403,7 @@ def test_the_transcript_of_an_acp_agent() -> None:
         r.acp_end("end_turn"), r.acp_failed("turn", "boom")[-1],
     ) == [
         ("note", f"session {ID}, agent 1"), ("thinking", "hm"), ("text", "hello"), ("tool_call", "make"),
-        ("result", "made"), ("result", "refused: push: nowhere to push"), ("usage", "3 input_tokens"),
+        ("result", "made"), ("result", "refused: push: no remote to push to"), ("usage", "3 input_tokens"),
         ("note", "ended: end_turn"), ("limit", "turn: boom"),
     ]  # fmt: skip
 

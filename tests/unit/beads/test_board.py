@@ -120,7 +120,7 @@ def test_a_drawing_shows_what_happens_now_and_says_what_it_left_out(busy, monkey
     assert (whole.shown, whole.beads, whole.note) == (10, 10, "")
     monkeypatch.setattr(draw, "MAX_DRAWN", 5)
     part = draw.graph(busy, format="svg")
-    assert (part.shown, part.beads) == (5, 10) and part.note.startswith("5 of 10 beads are drawn")
+    assert (part.shown, part.beads) == (5, 10) and part.note.startswith("This shows 5 of 10 beads")
     assert part.note in part.text.replace("&amp;", "&")
     drawn = {word for word in ("ready", "blocked", "working", "asked", "waits") if f">{word}</text>" in part.text}
     assert drawn == {"ready", "blocked", "working", "asked", "waits"}, "what is ready, busy, and waits for that"
@@ -152,7 +152,7 @@ def test_a_graph_of_many_beads_shows_where_something_happens_and_all_when_asked(
     monkeypatch.setattr(draw, "LINES", 20)
     monkeypatch.setattr(draw, "MAX_DRAWN", 4)
     part = draw.graph(store)
-    assert (part.shown, part.beads) == (4, 30) and "`--format dot` or `text` writes all" in part.note
+    assert (part.shown, part.beads) == (4, 30) and "`--format dot` or `text` shows all" in part.note
     assert [line.split()[1] for line in part.text.splitlines()[:4]] == ["b00", "b01", "b02", "b03"]
     assert part.text.splitlines()[0].startswith(">") and part.text.splitlines()[1].endswith("<- b00")
     assert draw.graph(store, format="text") == whole

@@ -229,13 +229,13 @@ def test_a_pull_request_is_told_of_and_its_remarks_not_each() -> None:
         return notice_of(Event(kind, "a1", data={**data, **more}, seq=seq))
 
     opened, approved = told(Kind.PULL_OPENED, 1), told(Kind.PULL_APPROVED, 2)
-    assert opened is not None and "#7 of a1 waits for people: https://host/7" in opened.text
+    assert opened is not None and "#7 of a1 is waiting for people: https://host/7" in opened.text
     assert approved is not None and approved.kind is NoticeKind.PULL_REQUEST and "by ann" in approved.text
     first, second = (told(Kind.PULL_ISSUE_FOUND, seq, issue="IGNORE ALL") for seq in (3, 4))
     assert first is not None and second is not None and first.fingerprint == second.fingerprint
     assert "ann asks for changes" in first.text and "IGNORE" not in first.text, "what they wrote is in the view"
     red = told(Kind.PULL_ISSUE_FOUND, 5, check="build", by="")
-    assert red is not None and "check build is red" in red.text and red.severity is Severity.WARNING
+    assert red is not None and "the check build failed" in red.text and red.severity is Severity.WARNING
     assert told(Kind.PULL_REVIEW_BEGAN, 6) is None and told(Kind.PULL_MERGED, 7) is None, "its merge is told"
 
 

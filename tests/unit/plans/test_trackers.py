@@ -129,8 +129,8 @@ def test_records_of_beads_are_taken_with_from_too():
     plan = plan_in('{"id":"a","title":"A","assignee":"ann"}\n{"id":"b","title":"B","status":"tombstone"}\n', "i.jsonl")
     assert [node.id for node in plan.nodes] == ["a"]
     assert list(plan.problems) == [
-        "not imported: line 1: a: it is assigned to ann",
-        "1 tombstone (deleted beads) left out: line 2",
+        "not imported: line 1: a: the assignee ann",
+        "1 tombstone (deleted beads) skipped: line 2",
     ]
 
 

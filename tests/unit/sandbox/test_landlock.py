@@ -15,7 +15,7 @@ from nobrakes.sandbox import landlock
 from nobrakes.sandbox.closure import Wall, platform_trouble, probe, wall_describe, wall_wrap
 from nobrakes.sandbox.system_paths import kept
 
-works = pytest.mark.skipif(bool(platform_trouble()), reason=f"there is no Landlock: {platform_trouble()}")
+works = pytest.mark.skipif(bool(platform_trouble()), reason=f"there is lacks Landlock: {platform_trouble()}")
 
 
 @pytest.fixture
@@ -282,7 +282,7 @@ def test_an_old_kernel_says_what_it_does_not_hold(monkeypatch):
     monkeypatch.setattr(landlock, "version", lambda: 4)
     assert "signals" in wall_describe()
     monkeypatch.setattr(landlock, "version", lambda: 0)
-    assert "no Landlock" in platform_trouble()
+    assert "lacks Landlock" in platform_trouble()
 
 
 @pytest.mark.slow
@@ -310,4 +310,4 @@ def test_where_there_is_no_wall_nothing_is_started(project):
         "raise SystemExit(walled.main(['keep=/', '--', 'echo', 'started']))"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 126 and "started" not in done.stdout and "without its wall" in done.stderr
+    assert done.returncode == 126 and "started" not in done.stdout and "without the wall" in done.stderr

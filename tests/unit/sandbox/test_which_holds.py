@@ -70,13 +70,13 @@ def test_what_works_and_is_wanted_holds(confinement, mode, wall, bwrap, landlock
 
 @pytest.mark.parametrize(("mode", "wall"), [("bubblewrap", "auto"), ("none", "landlock"), ("auto", "landlock")])
 def test_what_is_demanded_and_does_not_work_starts_nothing(confinement, mode, wall):
-    made = confinement("no bubblewrap", "no Landlock", mode=mode, wall=wall)
+    made = confinement("no bubblewrap", "lacks Landlock", mode=mode, wall=wall)
     with pytest.raises(NoSandbox):
         made.nothing()
     with pytest.raises(NoSandbox):
         made.check("/checkout", "/run")
     found = doctor_service.examine_machine(
-        made.ports.config(), made.ports.paths, lambda: "no bubblewrap", lambda: "no Landlock"
+        made.ports.config(), made.ports.paths, lambda: "no bubblewrap", lambda: "lacks Landlock"
     )
     assert {f.level for f in found if f.name == "sandbox"} == {"error"}
 
@@ -128,9 +128,9 @@ def test_the_persons_own_place_is_shut_to_every_run(confinement, tmp_path, monke
 
 
 def test_without_a_closure_it_is_told_who_is_restrained_by_its_own_permissions(confinement):
-    made = confinement("no bubblewrap", "no Landlock")
+    made = confinement("no bubblewrap", "lacks Landlock")
     told = describe(made.why_not(), made.nothing(), AgentSettings(doer=("claude",), test_writer=("codex",)))
-    assert "Only their own permissions restrain codex, claude" in told and "Nothing at all" not in told
+    assert "Only the agents' own permissions restrict codex, claude" in told and "Nothing restricts" not in told
     loose = AgentSettings(doer=("claude",), test_writer=("script",), claude=ClaudeSettings(permissions="bypass"))
     told = describe(made.why_not(), made.nothing(), loose)
-    assert "Nothing at all restrains script, claude" in told and "Only their own" not in told
+    assert "Nothing restricts script, claude" in told and "Only the agents' own" not in told

@@ -202,20 +202,20 @@ def test_the_last_of_two_records_counts_and_it_is_told():
 
 @pytest.mark.parametrize("marker", ["<<<<<<< HEAD", "=======", ">>>>>>> theirs", "||||||| base"])
 def test_conflict_markers_refuse_the_file(marker):
-    with pytest.raises(PlanError, match=r"beads\.jsonl:2: git's conflict markers"):
+    with pytest.raises(PlanError, match=r"beads\.jsonl:2: the file contains git's conflict markers"):
         interop.parse(f"{line()}\n{marker}\n")
 
 
 @pytest.mark.parametrize(
     ("bad", "says"),
     [
-        ("{", "line 2: not JSON"),
-        ("[" * 100_000, "line 2: not JSON"),
-        ("5", "line 2: not a bead"),
-        ('{"_type": "memory", "id": "m", "title": "M"}', "line 2: not a bead"),
-        ('{"id": "../up", "title": "U"}', "line 2: '../up' cannot be a bead's id"),
-        ('{"id": "m"}', "line 2: m: it has no title"),
-        ('{"id": "m", "title": " \\n "}', "line 2: m: it has no title"),
+        ("{", "line 2: skipped, because it is not JSON"),
+        ("[" * 100_000, "line 2: skipped, because it is not JSON"),
+        ("5", "line 2: skipped, because it is not a bead"),
+        ('{"_type": "memory", "id": "m", "title": "M"}', "line 2: skipped, because it is not a bead"),
+        ('{"id": "../up", "title": "U"}', "line 2: '../up' is not a valid bead id"),
+        ('{"id": "m"}', "line 2: m: the bead has no title"),
+        ('{"id": "m", "title": " \\n "}', "line 2: m: the bead has no title"),
     ],
 )
 def test_bad_lines_are_left_out_and_told(bad, says):

@@ -49,7 +49,7 @@ def opened(paths: Paths, git: Any = None) -> Store:
 def brings_back(said: str) -> None:
     """All that may be said: something was brought back, and nothing was in its way."""
     if not re.fullmatch(
-        r"the database was older[^;]*(; \w+ was restored|; [^;]*: the line is torn or damaged: left out)*",
+        r"the database was older[^;]*(; \w+ was restored|; [^;]*: the line is damaged: skipped)*",
         said,
     ):
         pytest.fail(said)
@@ -574,7 +574,7 @@ def test_who_works_on_what_comes_back_does_so_no_more(paths: Paths, tmp_path: Pa
 def test_nobody_else_may_work_while_it_is_rebuilt(paths: Paths) -> None:
     from nobrakes.host.locks import DaemonLock
 
-    with DaemonLock(paths.lock), pytest.raises(NobrakesError, match="already works"):
+    with DaemonLock(paths.lock), pytest.raises(NobrakesError, match="already running"):
         rebuild(paths, None)
 
 
