@@ -317,7 +317,7 @@ def publish(place: Place, stem: str, name: str) -> None:
         os.replace(f"{stem}.{ending}", f"{to}.{ending}")
     width = 32 if place.settings.get("extensions.objectformat") == "sha256" else 20
     place.held.add(to, names_in(f"{to}.idx", width))
-    if place.held.are_many() and _may(place):
+    if place.held.are_many() and _may(place) and not _are_listed(place):
         with suppress(NobrakesError, FileNotFoundError):  # as they are, they serve as well: the next hundred try again
             _combine(place)
 
@@ -338,15 +338,15 @@ def _combine(place: Place) -> None:
     with folder(place) as made:
         name = place.run([*packing, os.path.join(made, "new")], stdin=asked.encode()).text
         publish(place, os.path.join(made, f"new-{name}"), name)
-    for stem in small:
+    for stem in () if _are_listed(place) else small:  # it may have come meanwhile
         if not stem.endswith(name):
-            for ending in (
-                "idx",
-                "rev",
-                "pack",
-                "keep",
-            ):  # git knows a pack by its index, and reads its objects elsewhere
+            for ending in ("idx", "rev", "pack", "keep"):  # git knows a pack by its index, and reads elsewhere
                 _remove(f"{stem}.{ending}")
+
+
+def _are_listed(place: Place) -> bool:
+    """Whether a person has an index of many packs: git calls a repository corrupt where one that it lists is gone."""
+    return any(name.startswith("multi-pack-index") for name in os.listdir(os.path.join(place.objects, "pack")))
 
 
 def release(place: Place, older: float = HELD_SECONDS) -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from git_worlds import ME, RealWorld, sh, write
@@ -156,3 +157,39 @@ def test_held_packs_stay_as_they_are_where_one_cannot_be_read(
     assert bad.read_bytes() == b"garbage"
     for commit in commits[1:]:
         sh(world.root, "git", "cat-file", "-p", f"{commit}:f")
+
+
+@pytest.mark.parametrize("how", [(), ("--bitmap",)])
+def test_packs_that_a_persons_index_of_many_lists_stay(
+    world: RealWorld, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(upkeep, "HELD_PACKS", 10)
+    place = Place(str(world.root), "main")
+    for number in range(8):
+        world.sh("git", "update-ref", f"refs/heads/b{number}", holds(place, world, number))
+    world.sh("git", "multi-pack-index", "write", *how)
+    for number in range(8, 25):
+        holds(place, world, number)
+    sh(world.root, "git", "multi-pack-index", "verify")
+    sh(world.root, "git", "clone", "-q", "--bare", "--no-local", str(world.root), str(tmp_path / "copy"))
+
+
+def test_packs_stay_where_such_an_index_comes_while_they_are_combined(
+    world: RealWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "HELD_PACKS", 10)
+    place = Place(str(world.root), "main")
+    for number in range(9):
+        holds(place, world, number)
+    run = place.run
+
+    def meanwhile(arguments: list[str], **more: Any) -> object:
+        found = run(arguments, **more)
+        if "--stdin-packs" in arguments:
+            world.sh("git", "multi-pack-index", "write")
+        return found
+
+    monkeypatch.setattr(place, "run", meanwhile)
+    holds(place, world, 9)
+    assert Path(place.objects, "pack", "multi-pack-index").exists()
+    sh(world.root, "git", "multi-pack-index", "verify")
