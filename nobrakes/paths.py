@@ -207,7 +207,10 @@ def which(program: str, path: str | None = None) -> str | None:
     path = os.environ.get("PATH", os.defpath) if path is None else path
     folders = [""] if os.path.dirname(program) else path.split(os.pathsep) if path else []
     found = (os.path.join(folder, program) for folder in folders)
-    return next((one for one in found if os.access(one, os.X_OK) and not os.path.isdir(one)), None)
+    try:
+        return next((one for one in found if os.access(one, os.X_OK) and not os.path.isdir(one)), None)
+    except ValueError:  # no file has such a name
+        return None
 
 
 def own_program(name: str, start: str, path: str | None = None) -> str | None:

@@ -28,6 +28,8 @@ PROGRAMS = {
 _ALSO_LOADED = ("ctypes", "nobrakes.text.redaction")
 _START = (sys.executable, "-I", "-S", os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs.py"))
 
+_PR_SET_NAME = 15
+
 _rooms: "list[int]" = []
 """Where this process' words and environment begin and end in its memory; empty: it was not forked for programs."""
 
@@ -87,8 +89,9 @@ def become(argv: "Sequence[str]", environment: "Mapping[str, str]") -> "NoReturn
                 with contextlib.suppress(OSError):  # that of the list itself
                     os.close(number)
         show(argv, environment)
-        with open("/proc/self/comm", "wb", buffering=0) as file:
-            file.write(os.fsencode(argv[len(_START)]))
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_NAME, os.fsencode(argv[len(_START)]), 0, 0, 0)  # /proc may be read-only
         _set_environment(environment)
         code = main(argv[len(_START) :])
     except BaseException:

@@ -166,5 +166,17 @@ def test_a_program_is_found_where_the_library_finds_it(monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path / "b")
     both = f"{tmp_path}/a{os.pathsep}{tmp_path}/b"
     for path in (both, f"{tmp_path}/none{os.pathsep}{both}", "", os.pathsep, "a", None):
-        for name in ("tool", "data", "folder", "none", "./tool", "../a/tool", f"{tmp_path}/a/data", "", "sh"):
+        for name in (
+            "tool",
+            "data",
+            "folder",
+            "none",
+            "./tool",
+            "../a/tool",
+            f"{tmp_path}/a/data",
+            "",
+            "sh",
+            "a\0b",
+            "a\ud800",
+        ):
             assert which(name, path) == shutil.which(name, path=path), (name, path)

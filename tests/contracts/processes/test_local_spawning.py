@@ -17,8 +17,17 @@ from nobrakes.host.proctable import Tree, members
 from nobrakes.host.runs import forkserver
 from nobrakes.host.runs.processes import Spawner
 from tests.contracts.processes.process_worlds import LocalWorld, until
+from tests.support.sandboxes import needs_sandbox
 
 needs_server = pytest.mark.skipif(not forkserver.able(), reason="there is no fork server on this system")
+
+RECORDS = """
+import os, sys
+from nobrakes.host.runs.processes import Spawner
+from nobrakes.programs import program
+child = Spawner().start(program("recorder", "1000", "--", "sh", "-c", "exit 7"), {"PATH": os.environ["PATH"]}, 2).child
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1]))
+"""
 
 DIES = """
 import os, sys
@@ -269,3 +278,10 @@ def test_the_fork_server_ends_when_its_daemon_is_killed() -> None:
     pids = [int(pid) for pid in died.stdout.split()]
     assert pids
     until(lambda: not any(map(host_background.is_alive, pids)))  # where a test made us their parent they stay zombies
+
+
+@needs_server
+@needs_sandbox
+def test_our_own_programs_run_where_proc_may_only_be_read() -> None:
+    argv = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", "/proc", "/proc", sys.executable, "-c", RECORDS]
+    assert subprocess.run(argv, check=False).returncode == 7
