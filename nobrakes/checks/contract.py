@@ -16,13 +16,30 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from ..records import frozen
 from ..text.cleaning import count
 
+if TYPE_CHECKING:
+    import ast
+
 TOO_DEEP = (RecursionError, MemoryError)
 UNREADABLE = (SyntaxError, ValueError, *TOO_DEEP)
 """What `ast` raises for code of others: no Python, null bytes, or nested deeper than it parses or prints."""
+
+_SLOW = re.compile(rb"(?:[^\n]*\n)?[^\n]*coding[:=]\s*(?:puny|idna)", re.IGNORECASE)
+"""Encodings that take quadratic time, where Python looks for one."""
+
+
+def parse_python(content: bytes) -> "ast.Module":
+    """The code as Python reads it: by its own encoding, which a comment may name. Raises UNREADABLE."""
+    import ast  # few commands read code
+
+    if _SLOW.match(content):
+        raise MemoryError("an encoding that takes quadratic time")
+    return ast.parse(content)
+
 
 TAIL = 20_000
 """Characters of a command's output that are stored with its result."""

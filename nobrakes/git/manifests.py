@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..checks.contract import UNREADABLE as UNREADABLE_CODE
+from ..checks.contract import parse_python
 from ..checks.policy.shadows import is_framework
 from ..text import toml
 
@@ -68,17 +69,16 @@ def setup_py(content: bytes) -> ProgramsParts:
     """setup.py: entry points of pytest, and a name that is a framework's."""
     import ast
 
-    text = content.decode("utf-8-sig")
     gates: dict[str, Any] = {}
     try:
-        module = ast.parse(text)
+        module = parse_python(content)
         for node in ast.walk(module):
             for keyword in node.keywords if isinstance(node, ast.Call) else ():
                 value = ast.unparse(keyword.value)
                 if keyword.arg == "name" and is_framework(value.strip("'\"")):
                     gates["name"] = value
-        if "pytest11" in text:
-            gates["entry_points"] = ast.dump(module)
+        if "pytest11" in (whole := ast.dump(module)):
+            gates["entry_points"] = whole
     except UNREADABLE_CODE as error:
         raise ValueError(str(error)) from None
     return gates, {}

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..contract import TOO_DEEP, UNREADABLE
+from ..contract import TOO_DEEP, UNREADABLE, parse_python
 from .shadows import is_framework
 
 _RUNNER = ("pytest", "_pytest", "pluggy", "unittest", "doctest", "nose", "nose2", "xdist")
@@ -52,13 +52,13 @@ def hooks(name: str, text: str, is_test: bool) -> Mapping[str, str]:
     loaded = name == "conftest.py" or (name == "__init__.py" and is_test)
     found: dict[str, list[str]] = {}
     try:
-        module = ast.parse(text)
+        module = parse_python(text.encode(errors="surrogateescape"))
         bound = {key: node for node in module.body for key in _names(node)}
         for what, node in _found(name, module, is_test):
             found.setdefault(what, []).append(_whole(node, bound))
     except UNREADABLE as error:
         is_hook = loaded or (is_test and isinstance(error, TOO_DEEP))
-        return {"code that cannot be read": text} if is_hook else {}
+        return {UNREAD: text} if is_hook else {}
     return {what: "\n".join(parts) for what, parts in found.items()}
 
 
@@ -233,6 +233,8 @@ LARGEST = 400_000
 """Characters that are read; a larger file among tests counts as a hook."""
 MAX_ROW = 200
 TOO_LARGE = "a file that is too large to be read"
+UNREAD = "code that cannot be read"
+_SPACE = re.compile(r"[^\S\n]|\ufeff")
 
 NAMES = frozenset(
     (
@@ -299,7 +301,7 @@ _JVM = (
 )
 _DOTNET = (
     (
-        r"\[\s*+assembly\s*+:[^\[\]]*\b(?:\w*TestFramework|CollectionBehavior|Test\w*Orderer|\w*Fixture|\w*Parallel\w*|"
+        r"\[\s*+assembly\s*+:(?:(?!\[\s*+assembly\b)[^\]])*\b(?:\w*TestFramework|CollectionBehavior|Test\w*Orderer|\w*Fixture|\w*Parallel\w*|"
         r"ActionAttribute|Ignore|Explicit)\b",
         "settings of the runner for the whole assembly",
     ),
@@ -426,6 +428,11 @@ def runner_hooks_hooks(path: str, text: str, is_test: bool) -> Mapping[str, str]
         return {TOO_LARGE: text} if is_test and may_hold(path) else {}
     if name.endswith(".py"):
         return hooks(name, text, is_test)
+    if "\0" in text:  # some compilers read UTF-16
+        return {UNREAD: text} if is_test and may_hold(path) else {}
+    text = _SPACE.sub(
+        " ", "\n".join([*text.splitlines(), ""])
+    )  # to a language more characters end a line, or are blank
     rows, begins = _rows(text)
     found: dict[str, dict[int, str]] = {}
     for pattern, what in _BY_SUFFIX.get(name.rpartition(".")[2].casefold(), ()):
@@ -469,7 +476,7 @@ def block(rows: Sequence[str], at: int) -> str:
 
 
 def _digest(row: str) -> str:
-    return hashlib.sha256(row.encode(errors="replace")).hexdigest()
+    return hashlib.sha256(row.encode(errors="surrogatepass")).hexdigest()
 
 
 def inner_end(rows: Sequence[str], at: int) -> int:

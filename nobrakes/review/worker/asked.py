@@ -140,7 +140,7 @@ class ProtectedFiles:
             before, after = (self.ports.git.read(commit, path, PROTECTED_FILES_LARGEST) for commit in (begin, head))
         except FileTooLarge:
             return (runner_hooks.TOO_LARGE,) if is_test else ()
-        old, new = (None if one is None else one.decode("utf-8", "replace") for one in (before, after))
+        old, new = (None if one is None else one.decode("utf-8", "surrogateescape") for one in (before, after))
         return runner_hooks.changed(path, old, new, is_test)
 
     def question_of_runner(self, journal: Journal, test: str) -> AttemptEnd:

@@ -76,6 +76,13 @@ BENDS = {
     "ExUnit": ("test/test_helper.exs", "ExUnit.start(exclude: [:all])\n"),
     "dart": ("test/flutter_test_config.dart", "Future<void> testExecutable(x) async {}\n"),
     "bats": ("test/helper.bash", "run() {\n  status=0\n}\n"),
+    "Minitest by an editor of Windows": ("test/test_helper.rb", "class Minitest::Test\r\n  def run; self; end\r\nend\r\n"),
+    "Minitest after a form feed": ("test/test_helper.rb", "\fclass Minitest::Test\n  def run; self; end\nend\n"),
+    "init of Windows": ("a_test.go", "package a\r\nfunc init() {\r\n\tos.Exit(0)\r\n}\r\n"),
+    "END after a form feed": ("t/a.t", "\fEND { go_out() }\n"),
+    "xUnit beside a bracket": ("tests/A.cs", '[assembly: AssemblyTitle("["), TestFramework("A.B", "A")]\n'),
+    "assertion after a mark": ("test/a.test.js", "\ufeffassert.strictEqual = () => {}\n"),
+    "UTF-16": ("tests/A.cs", '[assembly: TestFramework("A.B", "A")]\n'.encode("utf-16").decode(errors="surrogateescape")),
     "gtest": ("tests/main.cc", "int main() { RUN_ALL_TESTS(); return 0; }\n"),
 }  # fmt: skip
 
@@ -228,3 +235,23 @@ def test_code_that_is_nested_too_deep_to_be_read_asks_where_the_runner_takes_it_
 
 def test_many_hooks_in_a_row_are_its_block_once() -> None:
     assert changed("a.rb", None, "class A\n" + "  at_exit " * 5_000 + "\n" + "    b\n" * 5_000, True)
+
+
+PATCH = b"import pytest\npytest.Function.runtest = lambda self: None\n"
+ENCODED = {
+    "a mark": b"\xef\xbb\xbf" + PATCH,
+    "another encoding": b"# coding: latin-1\n\xe9 = 1\n" + PATCH,
+    "code in a comment": b"# coding: utf-7\n# +AAo-import pytest; pytest.Function.runtest = lambda self: None\n",
+    "escapes": b"# coding: unicode_escape\n# \\u000aimport pytest; pytest.Function.runtest = lambda self: None\n",
+}
+
+
+@pytest.mark.parametrize("what", ENCODED)
+def test_python_is_read_as_python_reads_it(what: str) -> None:
+    text = ENCODED[what].decode(errors="surrogateescape")
+    assert changed("tests/test_a.py", "", text, True) == ("a patch of pytest.Function.runtest",)
+
+
+def test_an_encoding_that_takes_long_is_not_read() -> None:
+    text = "# coding: punycode\n#b-" + "zb" * 100_000
+    assert changed("tests/test_a.py", "", text, True) == ("code that cannot be read",)
