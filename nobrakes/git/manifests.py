@@ -23,10 +23,12 @@ ProgramsParts = tuple[Mapping[str, Any], Mapping[str, Any]]
 ELSEWHERE = "dependencies from elsewhere"
 
 _QUOTED = r"""(?:"[^"#{}\n]*"|'[^'\n]*')"""
-_OPTION = r"(?::?\w+\s*(?:=>|:)\s*(?:true|false|nil|:\w+|" + _QUOTED + r"|\[[\w:,\s\"']*\]))"
-_GEM = re.compile(rf"gem[ (]\s*{_QUOTED}(?:\s*,\s*(?:{_QUOTED}|{_OPTION}|\[[^\]]*\]))*\s*\)?")
+_LIST = rf"\[(?:[\s,]|:\w++|{_QUOTED})*+\]"
+_OPTION = rf"(?::?\w+\s*(?:=>|:)\s*(?:true|false|nil|:\w+|{_QUOTED}|{_LIST}))"
+_GIVEN = rf"(?:\s*,\s*(?:{_QUOTED}|{_OPTION}|{_LIST}))*\s*\)?"
+_GEM = re.compile(rf"gem[ (]\s*{_QUOTED}{_GIVEN}")
 _PLAIN_GEMFILE = re.compile(
-    rf"source[ (]\s*{_QUOTED}\s*\)?|ruby[ (]?.*|gemspec|end|"
+    rf"source[ (]\s*{_QUOTED}\s*\)?|ruby[ (]\s*(?:{_QUOTED}|{_OPTION}){_GIVEN}|gemspec|end|"
     rf"group[ (][:\w,\s\"']+(?:\)\s*)?do|source[ (]\s*{_QUOTED}\)?\s*do"
 )
 _FROM_ELSEWHERE = re.compile(r"\b(?:path|git|github|gist|bitbucket|ref|url|hosted|sdk|file)\b\s*(?::|=>)")
@@ -34,8 +36,11 @@ _MIX_DEPS = re.compile(
     r"^([ \t]*)defp?\s+\w*deps\w*(?:\([^()]*\))?\s+do[ \t]*\n((?:(?!\1(?:end|defp?)\b).*\n)*)\1end\b", re.MULTILINE
 )
 _MIX_PLAIN = re.compile(
-    r"^[ \t]*(?:version:|description:|@version\b|@source_url\b|name:|source_url:|#).*$\n?", re.MULTILINE
+    r"^[ \t]*(?:(?:version:|description:|@version\b|@source_url\b|name:|source_url:)[ \t]*"
+    r"(?:\"[^\"\\{\n]*\"|@?\w+(?:\(\))?),?[ \t]*|(?!.*#\{)#.*)$\n?",
+    re.MULTILINE,
 )
+_MIX_ROW = re.compile(r"(?:[\s\[\]{},]|:\w++[?!]?|(?:true|false|nil)\b|\w++:|\"[^\"\\{\n]*\")*+(?:#.*)?")
 _SECTION = re.compile(r"^([\w-]+):[^\n]*\n((?:[ \t#][^\n]*\n|\n)*)", re.MULTILINE)
 
 
@@ -43,7 +48,7 @@ def gemfile(content: bytes) -> ProgramsParts:
     """Gemfile: every line but a gem, a source, a group."""
     gems, code, elsewhere = [], [], []
     for line in content.decode().splitlines():
-        text = re.sub(r"(?:^|\s)#.*", "", line).strip()
+        text = re.sub(r"(?:^|\s)#(?!.*#\{|\{).*", "", line).strip()
         if not text:
             continue
         if _GEM.fullmatch(text):
@@ -62,6 +67,7 @@ def mix(content: bytes) -> ProgramsParts:
     deps = [found[1].strip() for found in _MIX_DEPS.findall(text)]
     rows = [line.strip() for one in deps for line in one.splitlines() if line.strip()]
     code = [line.strip() for line in _MIX_PLAIN.sub("", _MIX_DEPS.sub("", text)).splitlines() if line.strip()]
+    code += [row for row in rows if "#{" in row or not _MIX_ROW.fullmatch(row)]
     return _parts({"code": code, ELSEWHERE: [row for row in rows if _FROM_ELSEWHERE.search(row)]}), {"deps": deps}
 
 

@@ -119,6 +119,58 @@ MANIFESTS: list[tuple[str, bytes | None, bytes, tuple[str, ...]]] = [
 ]  # fmt: skip
 
 
+MIX = b"""defmodule A do
+  @version "1.0"
+  def project do
+    [app: :a, deps: deps()]
+  end
+  defp deps do
+    [
+      # of the web
+      {:x, "~> 1.0", only: [:dev, :test], runtime: false}, {:y?, ">= 0.0.0"}
+    ]
+  end
+end
+"""
+GEMS = b'source "https://rubygems.org"\nruby "3.2"\ngem "a", [">= 1", "< 2"], groups: [:test, "x"]\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "before", "after"),
+    [
+        ("mix.exs", MIX, '@version "1.0"', '@version System.cmd("x", [])'),
+        ("mix.exs", MIX, '@version "1.0"', '@version "1.0"; System.halt(0)'),
+        ("mix.exs", MIX, '@version "1.0"', '@version "#{System.halt(0)}"'),
+        ("mix.exs", MIX, '"~> 1.0"', 'System.get_env("A")'),
+        ("mix.exs", MIX, "    [\n", "    System.halt 0\n    [\n"),
+        ("mix.exs", MIX, "  def project do\n", '  def project do\n    # "#{System.halt(0)}"\n'),
+        ("mix.exs", MIX, "# of the web", "#{System.halt(0)}"),
+        ("Gemfile", GEMS, 'ruby "3.2"', 'ruby "3.2"; exit!(0)'),
+        ("Gemfile", GEMS, 'ruby "3.2"', '# "#{exit!}"'),
+        ("Gemfile", GEMS, 'ruby "3.2"', "ruby = exit!(0)"),
+        ("Gemfile", GEMS, '"< 2"', "exit!"),
+        ("Gemfile", GEMS, ':test, "x"', 'system "x"'),
+    ],
+)
+def test_code_in_a_line_of_a_list_is_code(path: str, old: bytes, before: str, after: str) -> None:
+    assert changed_parts(path, old, old.replace(before.encode(), after.encode()))[0] == ("code",)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "before", "after"),
+    [
+        ("mix.exs", MIX, '@version "1.0"', '@version "1.1"'),
+        ("mix.exs", MIX, '"~> 1.0", only', '"~> 2.0", only'),
+        ("mix.exs", MIX, "# of the web", "# of the web (new)"),
+        ("Gemfile", GEMS, 'ruby "3.2"', 'ruby file: ".ruby-version", engine: "jruby"'),
+        ("Gemfile", GEMS, 'ruby "3.2"', "ruby '~> 3.3', '>= 3.3.1'"),
+        ("Gemfile", GEMS, '"< 2"', '"< 3"'),
+    ],
+)
+def test_a_line_of_a_list_is_free(path: str, old: bytes, before: str, after: str) -> None:
+    assert changed_parts(path, old, old.replace(before.encode(), after.encode()))[0] == ()
+
+
 @pytest.mark.parametrize(
     ("path", "old", "new", "sections"), MANIFESTS, ids=[f"{row[0]} {row[3][0]}" for row in MANIFESTS]
 )
