@@ -318,7 +318,7 @@ def publish(place: Place, stem: str, name: str) -> None:
     width = 32 if place.settings.get("extensions.objectformat") == "sha256" else 20
     place.held.add(to, names_in(f"{to}.idx", width))
     if place.held.are_many() and _may(place) and not _are_listed(place):
-        with suppress(NobrakesError, FileNotFoundError):  # as they are, they serve as well: the next hundred try again
+        with suppress(NobrakesError, OSError):  # as they are, they serve as well: the next hundred try again
             _combine(place)
 
 
@@ -372,7 +372,7 @@ def _is_ours(keep: str) -> bool:
     try:
         with open(keep, "rb") as file:
             return file.read(len(_MARK) + 1) == _MARK
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):  # another person's git holds it for them alone
         return False
 
 

@@ -193,3 +193,23 @@ def test_packs_stay_where_such_an_index_comes_while_they_are_combined(
     holds(place, world, 9)
     assert Path(place.objects, "pack", "multi-pack-index").exists()
     sh(world.root, "git", "multi-pack-index", "verify")
+
+
+def test_a_pack_that_another_person_holds_for_themselves_stops_nothing(
+    world: RealWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "HELD_PACKS", 10)
+    place = Place(str(world.root), "main")
+    theirs = Path(place.objects, "pack", "pack-1.keep")
+    theirs.touch()
+
+    def opened(path: str, *more: Any) -> Any:
+        if path == str(theirs):
+            raise PermissionError(13, "Permission denied", path)
+        return open(path, *more)
+
+    monkeypatch.setattr(upkeep, "open", opened, raising=False)  # root may read it
+    for number in range(15):
+        holds(place, world, number)
+    upkeep.release(place, 0.0)
+    assert [*theirs.parent.glob("*.keep")] == [theirs] and len([*theirs.parent.glob("*.pack")]) < 10
