@@ -53,7 +53,7 @@ def needs_of(
     needs: Needs = [row for place in done.values() for row in ([], [place - 1])]
     for bead, blockers in blocks:
         if (place := done.get(bead)) is not None:
-            needs[place - 1] += [done[blocker] for blocker in blockers if blocker in done]
+            needs[place - 1] += [*filter(None, map(done.get, blockers))]  # as long as it is: most of a large graph
     for bead, parent in parents:
         if bead in done and parent in done:
             needs[done[bead] - 1].append(done[parent] - 1)
@@ -200,7 +200,11 @@ class Links:
 
 
 def _once(found: Mapping[str, list[str]], nodes: Mapping[str, Node]) -> dict[str, list[str]]:
-    return {bead: row if len(row) == 1 else sorted(set(row)) for bead, row in found.items() if bead in nodes}
+    return {bead: row if _is_once(row) else sorted(set(row)) for bead, row in found.items() if bead in nodes}
+
+
+def _is_once(row: list[str]) -> bool:
+    return len(row) == 1 or (len(row) == 2 and row[0] < row[1])  # as of most beads
 
 
 def _turned(edges: dict[str, list[str]]) -> dict[str, list[str]]:
@@ -356,14 +360,18 @@ NOTHING = Level(0, 0)
 _level: Callable[[tuple[int, int]], Level] = partial(tuple.__new__, Level)
 
 
-def levels(links: Links, expected: TypicalMinutes | None = None) -> dict[str, Level]:
-    """Both levels of every bead; in a circle, what is known behind it. `expected`: usual minutes; None: derived."""
+def levels(links: Links, expected: TypicalMinutes | None = None, keep: bool = True) -> dict[str, Level]:
+    """Both levels of every bead; in a circle, what is known behind it. `expected`: usual minutes; None: derived.
+    `keep`: whether the links keep what they were computed from."""
     expected = expected or typical_of(links.nodes.values())
-    reached = levels_of(links.needs, [weight(node.type, node.estimate, expected) for node in links.alive], links.order)
+    alive = links.alive
+    reached = levels_of(links.needs, [weight(node.type, node.estimate, expected) for node in alive], links.order)
+    if not keep:
+        links.free_computed()
     found = dict.fromkeys(links.nodes, NOTHING)
     found.update(
         zip(
-            (node.id for node in links.alive),
+            (node.id for node in alive),
             map(_level, zip(reached[::2], reached[1::2], strict=True)),
             strict=True,
         )

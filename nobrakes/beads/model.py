@@ -387,9 +387,7 @@ def bead_of(values: Iterable[Any]) -> Bead:
     return made
 
 
-_INDEXES = {name: place for place, name in enumerate(FIELDS)}
-_DEFAULTS = [getattr(Bead("", ""), name) for name in FIELDS]
-FIRST = dict(zip(FIELDS, _DEFAULTS, strict=True))
+FIRST = {name: getattr(Bead("", ""), name) for name in FIELDS}
 
 
 def differing(bead: Bead, names: Iterable[str]) -> dict[str, Any]:
@@ -397,13 +395,11 @@ def differing(bead: Bead, names: Iterable[str]) -> dict[str, Any]:
 
 
 def new_bead(id_: str, *given: Mapping[str, Any]) -> Bead:
-    """A bead with these fields, the others at their defaults. Raises KeyError."""
-    values = _DEFAULTS.copy()
-    values[0] = id_
+    """A bead with these fields, the others at their defaults. Raises ValueError."""
+    values = {**FIRST, "id": id_}
     for fields in given:
-        for name, value in fields.items():
-            values[_INDEXES[name]] = value
-    return bead_of(values)
+        values.update(fields)
+    return bead_of(values.values())
 
 
 def is_bead_id(text: str) -> bool:

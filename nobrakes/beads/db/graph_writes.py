@@ -95,10 +95,9 @@ def _with_epics(beads: Sequence[Bead], dependencies: Sequence[Dependency]) -> li
 
 def _insert(db: Database, wanted: Sequence[Bead], now: float) -> None:
     states, texts = [], []
-    for place, one in enumerate(wanted):
+    for one, came in zip(wanted, importing.created_times(len(wanted), now), strict=True):
         if db.maybe("SELECT 1 FROM beads WHERE id = ?", (one.id,)) is not None:
             raise importing.is_known(one.id)
-        came = importing.arrival(place, now)
         states.append(importing.state_of(one, lifecycle.added(one), came, now) | {"epic": None})
         texts.append(rows.text_values(one) | {"id": one.id})
     for table, values in (("beads", states), ("bead_text", texts)):

@@ -11,7 +11,8 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, itemgetter
+from types import MappingProxyType
 from typing import Any
 
 from ...db import rows
@@ -161,16 +162,14 @@ def _edges(db: Database, moment: TimePoint, own: Row) -> list[TimePoint]:
 
 STAGED = {"beads": "incoming_beads", "bead_text": "incoming_texts", "edges": "incoming_edges"}
 EVENTS = "incoming_events"
-_STATE = (
-    *("id", "status", "type", "priority", "estimate", "epic", "needs_tests", "created_at", "updated_at"),
-    *("ready_since", "rank", "rises_at", "freed_at"),
-)
+_STATE = ("id", "status", "type", "priority", "estimate", "epic", "needs_tests", "created_at", "updated_at")
 _TEXTS = ("id", "title", "description", "acceptance", "labels")
 _NOT_BROUGHT = ("assignee", "lease_until")
 _RARE = tuple(name for name in rows.STATE_COLUMNS if name not in (*_STATE, *_NOT_BROUGHT))
+_RANK = f"?{_STATE.index('priority') + 1} + {{}}"
 _FIRST = {STAGED["beads"]: _RARE, STAGED["bead_text"]: tuple(one for one in rows.TEXT_COLUMNS if one not in _TEXTS)}
 """Columns that few beads have: they are set afterwards, as each value costs, and None as much as ten texts."""
-_MARKS = {"estimate": "nullif(?, 0)", "epic": "nullif(?, '')"}
+_MARKS = {"estimate": "nullif({}, 0)", "epic": "nullif({}, '')"}
 _PLAIN: Mapping[str, str] = {word: word.value for kind in (Status, BeadType, DependencyType) for word in kind}
 """`value` of each, which takes five times as long."""
 
@@ -258,19 +257,20 @@ def _prepare(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], 
     estimates = [one.estimate for one in wanted if one.estimate is not None and one.type is not BeadType.EPIC]
     expected = levels.typical_minutes(db) if beside else levels.learnt(db, estimates)
     derived = Derived(links, now, expected)
-    links.free_computed()
     wrong = differing(db, derived, now) if known and not beside else {}
     clear(db)
+    db.run("PRAGMA temp.secure_delete = OFF")  # the file that holds them goes as a whole
     for table, staged in STAGED.items():
         db.run(f"CREATE TEMP TABLE {staged} AS SELECT * FROM main.{table} WHERE 0")
     db.run(f"CREATE TEMP TABLE {EVENTS} (bead, data)")
-    begins = (now, rank(0, now, now), rises_at(now, now))
-    of_graph = derived.values(one.id for one in wanted)
-    states = (
-        (*_state(one, status, arrival(place, now), *begins), *values)
-        for place, (one, status, values) in enumerate(zip(wanted, statuses, of_graph, strict=True))
-    )
-    _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS), states)
+    new = [one.id for one in wanted]
+    of_graph = zip(wanted, statuses, created_times(len(new), now), derived.common(new), strict=True)
+    states = (_state(one, status, came) + values for one, status, came, values in of_graph)
+    same = {name: repr(value) for name, value in _begins(0, now).items()} | {"rank": _RANK.format(rank(0, now, now))}
+    _fill(db, STAGED["beads"], (*_STATE, *Derived.COMMON), states, same | dict.fromkeys(Derived.RARE, "0"))
+    rare = ((*values, at) for at, bead in enumerate(new, 1) if (values := derived.rare(bead)) != NOTHING_RARE)
+    db.run_many(f"UPDATE temp.{STAGED['beads']} SET {_sets(Derived.RARE)} WHERE rowid = ?", rare)
+    del links, derived, new, of_graph, states, rare  # what is known of a large graph is not kept beside its events
     texts = ((one.id, one.title, one.description, rows.texts(one.acceptance), rows.texts(one.labels)) for one in wanted)
     _fill(db, STAGED["bead_text"], _TEXTS, texts)
     for table in _FIRST:
@@ -296,9 +296,12 @@ def _refuse_wrong(wanted: Sequence[Bead], edges: Sequence[Dependency], known: Ma
         if one.epic is not None:
             _require(one.epic, new)
     for edge in edges:
-        refuse_itself(edge)
-        _require(edge.bead, new)
-        _require(edge.needs, new)
+        if edge[0] == edge[1]:
+            refuse_itself(edge)
+    for place in (0, 1):
+        if not new.issuperset(map(itemgetter(place), edges)):
+            for edge in edges:
+                _require(edge[place], new)
 
 
 def _require(bead: str, known: Collection[str]) -> None:
@@ -322,22 +325,25 @@ def two_epics(edge: Dependency, epic: str | None) -> BadBead:
     )
 
 
-def arrival(place: int, now: float) -> float:
-    """When the bead at this place came, each a little later: 1e-5 s is the least that SQLite writes as JSON."""
-    return round(now + place / 1e5, 5)
+def created_times(many: int, now: float) -> Iterator[float]:
+    """When each bead came, each a little later: 1e-5 s is the least that SQLite writes as JSON."""
+    first = round(now * 1e5)
+    return (place / 1e5 for place in range(first, first + many))
 
 
 def state_of(one: Bead, status: Status, came: float, now: float) -> dict[str, Any]:
     """The columns of a new bead, except those that depend on the graph."""
     return {
-        **dict(zip(_STATE, _state(one, status, came, now, rank(0, now, now), rises_at(now, now)), strict=True)),
+        **dict(zip(_STATE, _state(one, status, came), strict=True)),
+        **_begins(one.priority, now),
         **{name: _column(name, getattr(one, name)) for name in (*_RARE, *_MARKS)},
         "asleep": int(one.defer_until is not None and one.defer_until > now),
         "resting": int(one.retry_at is not None and one.retry_at > now),
     }
 
 
-def _state(one: Bead, status: Status, came: float, now: float, risen: int, late: float) -> tuple[Any, ...]:
+def _state(one: Bead, status: Status, came: float) -> tuple[Any, ...]:
+    created = one.created_at or came
     return (
         one.id,
         _PLAIN[status],
@@ -346,13 +352,13 @@ def _state(one: Bead, status: Status, came: float, now: float, risen: int, late:
         one.estimate or 0,
         one.epic or "",
         1 if one.needs_tests else 0,  # a truth takes as long as ten texts, too
-        one.created_at or came,
-        max(one.updated_at, one.created_at or came),
-        now,
-        one.priority + risen,
-        late,
-        0,
+        created,
+        one.updated_at if one.updated_at > created else created,
     )
+
+
+def _begins(priority: int, now: float) -> dict[str, Any]:
+    return {"ready_since": now, "rank": rank(priority, now, now), "rises_at": rises_at(now, now), "freed_at": 0}
 
 
 def _column(name: str, value: Any) -> Any:
@@ -382,8 +388,16 @@ def needs_of(edges: Sequence[Dependency]) -> dict[str, list[list[str]]]:
     return grouped((edge.bead, [edge.needs, edge.type.value]) for edge in edges)
 
 
-def _fill(db: Database, table: str, columns: Sequence[str], found: Iterable[tuple[Any, ...]]) -> None:
-    marks = {name: _MARKS.get(name, "?") for name in columns}
+def _fill(
+    db: Database,
+    table: str,
+    columns: Sequence[str],
+    found: Iterable[tuple[Any, ...]],
+    others: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """`others`: columns that follow from these, or are the same in every row, as SQL."""
+    marks = {name: _MARKS.get(name, "{}").format(f"?{place}") for place, name in enumerate(columns, 1)}
+    marks.update(others)
     for name in _FIRST.get(table, ()):
         first = _column(name, FIRST[name])
         marks[name] = "NULL" if first is None else f"'{first}'" if isinstance(first, str) else str(int(first))
@@ -395,8 +409,11 @@ def _set_others(db: Database, table: str, wanted: Sequence[Bead]) -> None:
     """The rare columns of each bead of which one is not at its first value."""
     read, first = attrgetter(*_FIRST[table]), tuple(FIRST[name] for name in _FIRST[table])
     found = ((*map(_column, _FIRST[table], read(one)), at) for at, one in enumerate(wanted, 1) if read(one) != first)
-    sets = ", ".join(f'"{name}" = ?' for name in _FIRST[table])
-    db.run_many(f"UPDATE temp.{table} SET {sets} WHERE rowid = ?", found)
+    db.run_many(f"UPDATE temp.{table} SET {_sets(_FIRST[table])} WHERE rowid = ?", found)
+
+
+def _sets(columns: Iterable[str]) -> str:
+    return ", ".join(f'"{name}" = ?' for name in columns)
 
 
 LEVEL_COLUMNS = ("b_level", "done_level")
@@ -405,39 +422,41 @@ LEVEL_COLUMNS = ("b_level", "done_level")
 class Derived:
     """The correct derived columns of each bead in a graph."""
 
-    COLUMNS = (
-        *("open_blockers", "children", "open_children", "done_children", "asleep", "resting"),
-        *("b_level", "done_level", "dependents"),
-    )
+    COMMON = ("open_blockers", "b_level", "done_level", "dependents")
+    RARE = ("children", "open_children", "done_children", "asleep", "resting")
+    COLUMNS = (*COMMON, *RARE)
 
     def __init__(self, links: Links, now: float, expected: TypicalMinutes) -> None:
         self._links, self._now = links, now
         self._readiness = Readiness(links, now)
         self._perhaps_finished = {one.id for one in links.nodes.values() if one.status in (Status.DONE, Status.LANDED)}
-        self._ranks = graph.levels(links, expected)
+        self._ranks = graph.levels(links, expected, keep=False)
         self._dependents = Counter(chain.from_iterable(links.blockers.values()))
 
-    def values(self, beads: Iterable[str]) -> Iterator[tuple[int, ...]]:
-        """The values of COLUMNS, of each of the beads."""
-        links, now, ranks, dependents = self._links, self._now, self._ranks, self._dependents
-        nodes, parents, blockers, perhaps_finished = links.nodes, links.parents, links.blockers, self._perhaps_finished
-        children = links.children
+    def common(self, beads: Iterable[str]) -> Iterator[tuple[int, ...]]:
+        """The values of COMMON, of each of the beads."""
+        links, ranks, count = self._links, self._ranks, self._dependents.get
+        parents, blockers, perhaps_finished = links.parents, links.blockers, self._perhaps_finished
         for bead in beads:
-            node, needed, counts = nodes[bead], blockers.get(bead, ()), (0, 0, 0)
-            open_blockers = len(needed)  # of most beads, which have no parent and no child
-            if bead in parents or not perhaps_finished.isdisjoint(needed):
+            needed = blockers.get(bead, ())
+            open_blockers = len(needed)  # of most beads
+            if bead in parents or (needed and not perhaps_finished.isdisjoint(needed)):
                 open_blockers = self._readiness.open_blockers(bead)
-            if bead in children:
-                statuses = [nodes[child].status for child in children[bead]]
-                counts = len(statuses), sum(one not in CLOSED for one in statuses), statuses.count(Status.DONE)
-            yield (
-                open_blockers,
-                *counts,
-                1 if node.defer_until is not None and node.defer_until > now else 0,
-                1 if node.retry_at is not None and node.retry_at > now else 0,
-                *ranks[bead],
-                dependents.get(bead, 0),
-            )
+            start, done = ranks[bead]
+            yield open_blockers, start, done, count(bead, 0)
+
+    def rare(self, bead: str) -> tuple[int, ...]:
+        """The values of RARE; NOTHING_RARE of most beads."""
+        node, now = self._links.nodes[bead], self._now
+        if bead not in self._links.children and node.defer_until is None and node.retry_at is None:
+            return NOTHING_RARE
+        statuses = [self._links.nodes[child].status for child in self._links.children.get(bead, ())]
+        aside = (until is not None and until > now for until in (node.defer_until, node.retry_at))
+        is_open = sum(one not in CLOSED for one in statuses)
+        return len(statuses), is_open, statuses.count(Status.DONE), *map(int, aside)
+
+
+NOTHING_RARE = (0,) * len(Derived.RARE)
 
 
 def differences(db: Database, now: float, lag: bool = False) -> Differences:
@@ -450,8 +469,8 @@ def differing(db: Database, derived: Derived, now: float, late: Collection[str] 
     """As `differences`, from derived values. `late`: columns that may lag."""
     found: Differences = {}
     stored = db.all("SELECT * FROM beads")
-    for row, values in zip(stored, derived.values(row["id"] for row in stored), strict=True):
-        own = dict(zip(Derived.COLUMNS, values, strict=True)) | _class(row, now)
+    for row, values in zip(stored, derived.common(row["id"] for row in stored), strict=True):
+        own = dict(zip(Derived.COLUMNS, values + derived.rare(row["id"]), strict=True)) | _class(row, now)
         wrong = {name: (row[name], value) for name, value in own.items() if row[name] != value and name not in late}
         if wrong:
             found[row["id"]] = wrong
@@ -497,8 +516,7 @@ def set_right(db: Database, found: Differences) -> None:
     # one statement for each set of columns: an import sets the same ones in most beads
     groups = grouped((tuple(wrong), (*(now for _, now in wrong.values()), bead)) for bead, wrong in found.items())
     for columns, values in groups.items():
-        sets = ", ".join(f'"{name}" = ?' for name in columns)
-        db.run_many(f"UPDATE beads SET {sets} WHERE id = ?", values)
+        db.run_many(f"UPDATE beads SET {_sets(columns)} WHERE id = ?", values)
     levels.nothing_due(db)
 
 
