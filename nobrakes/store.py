@@ -120,6 +120,7 @@ class Store(Database):
     remove_dependency = graph_writes.remove_dependency
     propose = graph_writes.propose
     as_said = graph_writes.as_said
+    as_written = graph_writes.as_written
     ready_once_approved = graph_writes.ready_once_approved
 
     # beads/db/moves

@@ -12,7 +12,8 @@ import sys
 from codecs import getincrementaldecoder
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import field, replace
 from functools import cache, partial
 from glob import glob
 from types import MappingProxyType
@@ -230,7 +231,7 @@ class PlanNode(NamedTuple):
 
     @property
     def lists(self) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[str, ...] | None]:
-        return self.needs, self.related, self.discovered_from
+        return self[4:7]
 
     @property
     def name(self) -> str:
@@ -239,12 +240,14 @@ class PlanNode(NamedTuple):
 
 @frozen
 class Plan:
-    """The wanted graph. `problems`: what a tolerant reader could not use."""
+    """The wanted graph. `problems`: what a tolerant reader could not use. `same`: beads that are as the file says, with
+    their status; their nodes say nothing."""
 
     nodes: deque[PlanNode]
     live: bool = False
     source: str = "plan"
     problems: tuple[str, ...] = ()
+    same: Mapping[str, Status] = field(default_factory=dict)
 
     def taken(self) -> Iterator[PlanNode]:
         """The nodes, which go: those of a large plan take as much as what is written of them."""
@@ -252,6 +255,7 @@ class Plan:
             yield self.nodes.popleft()
 
 
+_PLAN_NODE: Callable[[tuple[Any, ...]], PlanNode] = partial(tuple.__new__, PlanNode)
 _MAY_BE_NULL = frozenset(name for name in CONTENT if model.FIRST[name] is None)
 
 
@@ -272,12 +276,13 @@ def _node(place: int, found: dict[str, Any], raw: Any, shared: dict[Any, Any]) -
         word = str(raw["status"]).strip().lower()
         hold = word if word in HELD_WORDS else None
     fields = {**found}  # as small as what is left
-    if None in found.values():
+    if not all(found.values()) and None in found.values():
         fields = {name: value for name, value in found.items() if value is not None or name in _MAY_BE_NULL}
     if labels := fields.get("labels"):
         fields["labels"] = shared.get(labels) or share(labels, tuple(dict.fromkeys(labels)))
     needs = needs and tuple([share(name, name) for name in needs])
-    return PlanNode(place, share(id_, id_), key, fields, needs, related, discovered_from, status, hold, defer_until)
+    lists = needs, related, discovered_from
+    return _PLAN_NODE((place, share(id_, id_), key, fields, *lists, status, hold, defer_until, None))
 
 
 def plan_of(value: Any, source: str) -> Plan:
@@ -292,71 +297,95 @@ def plan_of(value: Any, source: str) -> Plan:
     live, beads = judged
     shared = dict[Any, Any]()
     nodes = [_node(place, found, value["beads"][place], shared) for place, found in enumerate(beads)]
-    return _named_once(nodes, live, source)
+    return _named_once(nodes, live, source, {})
 
 
 # A plan of ours in JSON, which may be large: read and judged in parts, so that neither its text nor its values are in
 # memory as a whole.
-PART_BYTES = 1 << 20
+PART_BYTES = 1 << 19
 _BLANK = " \t\r\n"
 _HEAD = re.compile(r'-(\{-(?:"live"-:-(true|false)-,-)?"beads"-:-)?\[-'.replace("-", f"[{_BLANK}]*"))
 _NEXT = re.compile(r"-(?:,-(?=\{)|\])-".replace("-", f"[{_BLANK}]*"))
 
 
-def plan_of_json(path: str, data: bytes) -> Plan | None:
+def plan_of_json(
+    path: str, data: bytes, same: Callable[[list[Any]], Mapping[str, Status]] | None = None
+) -> Plan | None:
     """The plan in the text of a JSON file with our own keys. None: another format, or a problem: read all of it, which
-    finds its place. PlanError: a name is there twice."""
+    finds its place. PlanError: a name is there twice. `same`: which of some values are as beads are stored."""
     if path.lower().endswith((".yaml", ".yml", ".md", ".markdown", ".mdown")):
         return None
-    nodes, shared = list[PlanNode](), dict[Any, Any]()
+    nodes, shared, alike = list[PlanNode](), dict[Any, Any](), dict[str, Status]()
     live = False
+    if len(data) < PART_BYTES or b'"key"' in data:  # a key may be called as a stored bead is
+        same = None
     try:
         for beads, is_live in _read_parts(data):
             live = is_live
-            judged = _said().validate_python(beads)
-            at = enumerate(zip(judged, beads, strict=True), len(nodes))
-            nodes += [_node(place, found, raw, shared) for place, (found, raw) in at]
+            known = same(beads) if same is not None else {}
+            told = [one for one in beads if one["id"] not in known] if known else beads
+            judged = zip(_said().validate_python(told), told, strict=True)
+            for place, one in enumerate(beads, len(nodes)):
+                if known and one["id"] in known:
+                    nodes.append(PlanNode(place, one["id"]))
+                else:
+                    nodes.append(_node(place, *next(judged), shared))
+            alike |= known
     except (ValueError, RecursionError, PlanError):
         return None
-    return _named_once(nodes, live, shown(path))
+    return _named_once(nodes, live, shown(path), alike)
 
 
 def _read_parts(data: bytes) -> Iterator[tuple[list[Any], bool]]:
-    """AT_ONCE beads at a time, and whether the plan is live. Raises ValueError, RecursionError, PlanError."""
+    """Some beads at a time, and whether the plan is live. Raises ValueError, RecursionError, PlanError."""
     decode = getincrementaldecoder("utf-8-sig")().decode
-    read_one = json.JSONDecoder(object_pairs_hook=_once).raw_decode
+    json_decoder = json.JSONDecoder(object_pairs_hook=_once)
     text, at, read, size = decode(data[:PART_BYTES]), 0, PART_BYTES, PART_BYTES
     if (head := _HEAD.match(text)) is None or not text.startswith("{", head.end()):
         raise ValueError("another format")
-    at, beads, is_last = head.end(), list[Any](), False
+    at, is_last, is_new = head.end(), False, True
     while not is_last:
+        if is_new and (following := _after_last(text, at)) is not None:
+            with suppress(ValueError):  # it may follow inside of a bead
+                yield json_decoder.decode(f"[{text[at : following.start()]}]"), head[2] == "true"
+                at, size = following.end(), PART_BYTES
+        is_new = False
         try:
-            one, end = read_one(text, at)
+            one, end = json_decoder.raw_decode(text, at)
             if (following := _NEXT.match(text, end)) is None:
                 raise ValueError("no other bead follows")
         except ValueError:
             if read >= len(data):
                 raise
-            text, at = text[at:] + decode(data[read : read + size], read + size >= len(data)), 0
+            text, at, is_new = text[at:] + decode(data[read : read + size], read + size >= len(data)), 0, True
             read, size = read + size, 2 * size  # a bead may be longer than a part
             continue
-        beads.append(one)
+        yield [one], head[2] == "true"
         at, size, is_last = following.end(), PART_BYTES, "]" in following[0]
-        if is_last or len(beads) == AT_ONCE:
-            yield beads, head[2] == "true"
-            beads = []
     if (text[at:] + decode(data[read:], True)).strip(_BLANK) != ("}" if head[1] else ""):
         raise ValueError("something follows")
 
 
-def _named_once(nodes: Sequence[PlanNode], live: bool, source: str) -> Plan:
+def _after_last(text: str, at: int) -> re.Match[str] | None:
+    """What is between the last two beads of the text, or between two values inside of one."""
+    end = len(text)
+    while (end := text.rfind("}", at, end)) >= 0:
+        if (following := _NEXT.match(text, end + 1)) is not None and "," in following[0]:
+            return following
+    return None
+
+
+def _named_once(nodes: Sequence[PlanNode], live: bool, source: str, same: Mapping[str, Status]) -> Plan:
     """PlanError: a name is there twice."""
     if problems := _names(nodes):
         raise refused(source, problems)
-    return Plan(deque(nodes), live, source)
+    return Plan(deque(nodes), live, source, same=same)
 
 
 def _names(nodes: Sequence[PlanNode]) -> list[str]:
+    ids = [node.id for node in nodes if node.id is not None]
+    if len({*ids}) == len(ids) and all(node.key is None for node in nodes):
+        return []  # as most large plans
     problems = []
     seen: dict[str, str] = {}
     for node in nodes:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -96,8 +96,10 @@ class Work:
 
 def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False, take: bool = False) -> Work:
     """The plan's changes; PlanError names every problem with the graph. `take`: the plan's nodes go meanwhile."""
-    same = _same(store, plan, live) if len(plan.nodes) > SMALL else {}
-    named = _named(plan, same)
+    is_large = len(plan.nodes) > SMALL
+    is_first = is_large and not store.how_many()
+    same = _same(store, plan, live) if is_large and not is_first else {}
+    named = set() if is_first else _named(plan, same)
     if len(named) > SMALL:  # most of them are new
         named.intersection_update(store.listed())
     before = {bead.id: bead for bead in store.beads(ids=named)} if named else {}
@@ -111,6 +113,7 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False, take
     known = frozenset(before) | frozenset(ids)
     now = store.now()
     alike: dict[frozenset[str], frozenset[str]] = {}  # most beads of a plan name the same
+    added = work.added
     for id_, node in zip(ids, plan.taken() if take else plan.nodes, strict=True):
         if id_ in same:
             continue
@@ -126,11 +129,12 @@ def work_out(store: "Store", plan: Plan, live: bool, at_once: bool = False, take
             if not (wanted or had):
                 continue
             needs = sorted({names.get(name, name) for name in wanted} if names else {*wanted})
-            for other in needs:
-                if other == id_ or other not in known:
+            if id_ in needs or not known.issuperset(needs):
+                for other in needs:
                     _reference(problems, node, key, other, id_, known)
+            for other in needs:
                 if other not in had:
-                    work.added[_DEPENDENCY((id_, other, kind))] = None
+                    added[_DEPENDENCY((id_, other, kind))] = None
             if had:
                 work.removed |= {Dependency(id_, other, kind) for other in had.difference(needs)}
         try:
@@ -154,10 +158,15 @@ def _same(store: "Store", plan: Plan, live: bool) -> dict[str, Status]:
     said = [
         (node.id, node.fields, node.lists)
         for node in plan.nodes
-        if node.id is not None and node.status is None and not (keys and _names_one_of(node, keys))
+        if node.id is not None
+        and node.status is None
+        and node.id not in plan.same
+        and not (keys and _names_one_of(node, keys))
     ]
     proposed = {bead.id for bead in store.proposed()}
-    found = store.as_said(said)
+    found = {**plan.same, **(store.as_said(said) if said else {})}
+    if not (proposed or live):
+        return found
     return {
         id_: status for id_, status in found.items() if id_ not in proposed and not (live and status is Status.DRAFT)
     }
@@ -424,7 +433,8 @@ _FENCED = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n(.*?)(?:(?P<end>^[ \t]*\1[ 
 
 
 class StoredIds:
-    """The ids of a store's beads, each looked up when it is asked for."""
+    """A store's beads, looked up when they are asked for: whether an id is there, and which beads of a plan in JSON say
+    nothing new. One with a change that waits is none of these: what the plan says may take the change back."""
 
     def __init__(self, store: "Store") -> None:
         self._store = store
@@ -432,17 +442,26 @@ class StoredIds:
     def __contains__(self, id_: object) -> bool:
         return bool(self._store.nodes_of([str(id_)]))
 
+    @cached_property
+    def _proposed(self) -> frozenset[str]:
+        return frozenset(bead.id for bead in self._store.proposed())
 
-def read_plan(path: str, known: Container[str] = ()) -> Plan:
+    def same(self, beads: Sequence[Any]) -> dict[str, Status]:
+        found = self._store.as_written(beads)
+        return {id_: status for id_, status in found.items() if id_ not in self._proposed}
+
+
+def read_plan(path: str, known: StoredIds | None = None) -> Plan:
     """The plan in a file or folder, "-": stdin. `known`: existing ids. PlanError names every problem with its place."""
     if path != nodes.STDIN and (path := nodes.file_in(path)).endswith(".jsonl"):
         return plan_of_file(path)
     if (texts := nodes.read_folder(path)) is not None:
         from .trackers import plan_of_backlog
 
-        return plan_of_backlog({name: tidy(text) for name, text in texts.items()}, nodes.shown(path), known)
+        return plan_of_backlog({name: tidy(text) for name, text in texts.items()}, nodes.shown(path), known or ())
     data = nodes.read_bytes(path)
-    return nodes.plan_of_json(path, data) or plan_in(nodes.text_of(path, data), path, known)
+    found = nodes.plan_of_json(path, data, known.same if known is not None else None)
+    return found or plan_in(nodes.text_of(path, data), path, known or ())
 
 
 def plan_in(text: str, path: str, known: Container[str] = ()) -> Plan:

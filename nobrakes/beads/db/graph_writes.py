@@ -21,7 +21,7 @@ from ...events.kinds import Kind
 from .. import lifecycle
 from ..graph import rank, rises_at
 from ..lifecycle import advance
-from ..model import CONTENT, Bead, BeadType, Dependency, DependencyType, Said, Status, check_bead
+from ..model import CONTENT, Bead, BeadType, Dependency, DependencyType, Said, Status, check_bead, kind_of
 from ..proposals import LISTS, is_part
 from . import importing, levels, moves
 from .levels import learn
@@ -347,6 +347,29 @@ def as_said(db: Database, said: Sequence[Said]) -> dict[str, Status]:
             part = {one[0]: one for one in said[first : first + AT_ONCE]}
             found |= _as_said(db, part, f"WHERE beads.id IN {_IDS}", (json.dumps([*part]),))
         return found
+
+
+_JSON: Mapping[type, type] = {tuple: list, Mapping: dict, bool: bool, int: int}
+NEEDS = "needs"
+
+
+def as_written(db: Database, beads: Sequence[Any]) -> dict[str, Status]:
+    """Beads of a JSON plan, not judged yet, that say in our own words and types what is stored; perhaps not all."""
+    if not all(type(one) is dict for one in beads):
+        return {}
+    ids = (json.dumps([one.get("id") for one in beads]),)
+    if db.maybe(f"SELECT 1 FROM beads WHERE id IN {_IDS}", ids) is None:
+        return {}
+    kinds = {"id": str, NEEDS: list, **{name: _JSON.get(kind_of(name), str) for name in CONTENT}}
+    names: dict[tuple[Any, ...], list[str]] = {}
+    said: dict[str, Said] = {}
+    for one in beads:
+        if (own := names.get(shape := (*one, *map(type, one.values())))) is None:
+            is_plain = "id" in one and all(type(value) is kinds.get(name) for name, value in one.items())
+            own = names[shape] = [name for name in one if name in CONTENT] if is_plain else []
+        if own and all(type(other) is str for other in one.get(NEEDS, ())):
+            said[one["id"]] = one["id"], {name: one[name] for name in own}, (one.get(NEEDS), None, None)
+    return _as_said(db, said, f"WHERE beads.id IN {_IDS}", ids)
 
 
 def _as_said(db: Database, said: Mapping[str, Said], where: str, ids: Sequence[str]) -> dict[str, Status]:

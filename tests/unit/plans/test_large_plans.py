@@ -1,5 +1,6 @@
 """A large plan is compared, written and told without an object a bead; it comes to what a small one comes to."""
 
+import json
 import random
 import tracemalloc
 from dataclasses import replace
@@ -10,6 +11,7 @@ from nobrakes.beads import proposals
 from nobrakes.beads.db import graph_writes
 from nobrakes.errors import NobrakesError
 from nobrakes.features.service import strategy
+from nobrakes.plans import nodes
 from nobrakes.plans import service as plans_service
 from nobrakes.plans.nodes import plan_of
 from nobrakes.store import open_memory
@@ -53,33 +55,40 @@ def random_plan(rng, known):
     return {"beads": rng.sample(nodes, len(nodes)), "live": rng.random() < 0.2}
 
 
-def applied(store, found, **how):
-    """The report, or what the plan was refused with."""
+def applied(store, found, file=None, **how):
+    """The report, or what the plan was refused with. `file`: it is read from there, with what the store knows."""
     try:
-        return plans_service.apply_plan(store, plan_of(found, "plan"), actor="me", **how)
+        if file is None:
+            plan = plan_of(found, "plan")
+        else:
+            file.write_text(json.dumps(found))
+            plan = plans_service.read_plan(str(file), plans_service.StoredIds(store))
+        return plans_service.apply_plan(store, plan, actor="me", **how)
     except NobrakesError as error:
         return f"{type(error).__name__}: {error}"
 
 
 @pytest.mark.parametrize("seed", everyday(*range(8), ci=range(8, 40)))
-def test_many_beads_come_to_what_few_do(seed, monkeypatch):
+def test_many_beads_come_to_what_few_do(seed, monkeypatch, tmp_path):
     rng = random.Random(seed)
     few, many = open_memory(lambda: 1_800_000_000.0), open_memory(lambda: 1_800_000_000.0)
-    monkeypatch.setattr(plans_service, "new_id", lambda store, taken: "new-id")
-    monkeypatch.setattr(plans_service, "unused_id", lambda taken: "new-id")
     monkeypatch.setattr(graph_writes, "MANY", rng.choice([0, 1000]))
-    known: set[str] = set()
-    for _ in range(ROUNDS):
+    monkeypatch.setattr(nodes, "PART_BYTES", rng.choice([50, 300]))
+    known: dict[str, None] = {}  # a set has another order in each run
+    for number in range(ROUNDS):
+        monkeypatch.setattr(plans_service, "new_id", lambda store, taken, id_=f"new-{number}": id_)
+        monkeypatch.setattr(plans_service, "unused_id", lambda taken, id_=f"new-{number}": id_)
         found, live = random_plan(rng, known), rng.random() < 0.2
         reports = []
         for store, is_many in ((few, False), (many, True)):
             monkeypatch.setattr(plans_service, "SMALL", 0 if is_many else 1000)
             monkeypatch.setattr(graph_writes, "LARGE", 0 if is_many else 1000)
-            reports.append(applied(store, found, live=live, explain=not is_many))
+            file = tmp_path / "plan" if is_many else None
+            reports.append(applied(store, found, file, live=live, explain=not is_many))
         first, second = (one if isinstance(one, str) else replace(one, explained={}) for one in reports)
         assert first == second
         assert rows(few) == rows(many)
-        known.update(bead.id for bead in few.beads())
+        known.update(dict.fromkeys(bead.id for bead in few.beads()))
     assert many.check() == []
 
 
@@ -136,6 +145,38 @@ def test_what_is_there_as_it_is_said_is_not_read_as_a_bead(monkeypatch):
     found["beads"][1]["labels"] = ["y"]
     work = plans_service.work_out(store, plan_of(found, "plan"), False)
     assert set(work.same) == {"a"} and set(work.before) == {"b"}
+
+
+def test_what_a_file_says_as_it_is_stored_is_not_judged_again(monkeypatch, tmp_path):
+    """And nothing else: another type of a value, or a key, is judged and refused as in a small plan."""
+    monkeypatch.setattr(nodes, "PART_BYTES", 20)
+    store, file = open_memory(), tmp_path / "plan"
+    first = {"id": "5", "title": "A", "priority": 1, "needs_tests": True, "labels": ["a", "b"], "estimate": 1}
+    found = {"beads": [first, {"id": "b", "title": "B", "needs": ["5"], "metadata": {"n": [1]}, "epic": None}]}
+    assert applied(store, found).new == ("5", "b")
+
+    def read(known=None):
+        file.write_text(json.dumps(found))
+        try:
+            return plans_service.read_plan(str(file), known)
+        except NobrakesError as error:
+            return str(error)
+
+    known = plans_service.StoredIds(store)
+    assert set(read(known).same) == {"5"} and not read(known).nodes[0].fields
+    wrong = [{"priority": True}, {"priority": 1.0}, {"needs_tests": 1}, {"labels": "ab"}, {"estimate": True}, {"x": 1}]
+    wrong += [{key: 5.5} for key in ("title", "id", "labels", "metadata", "priority")]
+    for one in wrong:
+        found["beads"][0] = first | one
+        assert read(known) == read() and isinstance(read(), str)
+    found["beads"][0] = first
+    for needs in ([5], "5", [["5"]], {"5": 1}):
+        found["beads"][1] = {"id": "b", "title": "B", "needs": needs}
+        assert read(known) == read()
+    found["beads"] = [{"id": "b", "title": "B", "needs": ["5"]}, {"key": "5", "title": "New"}]
+    assert not read(known).same and read(known).nodes[0].needs == ("5",)
+    found["beads"] = [first, first]
+    assert "used twice" in read(known)
 
 
 def test_a_dependency_that_is_named_twice_hides_no_other():
