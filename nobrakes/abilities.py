@@ -26,7 +26,7 @@ INSTALL: Mapping[str, str] = {
 }
 TRIED = (*PROVEN, "acp")
 """Agents with known abilities; `script` is a person's own command."""
-TRY = "`nobrakes doctor --agents` tries it"
+TRY = "`nobrakes doctor --agents` tests it"
 WITHOUT = "its sessions are not gone on with"
 
 
@@ -155,16 +155,16 @@ def standing(
     if present in PROVEN.get(name, ()):
         return Standing(basis=f"{present}, which nobrakes was proven with")
     if known is not None and known.version:
-        return Standing(f"{name} is no longer the tested version {known.version}; {TRY}", resumes=False)
+        return Standing(f"{name} is no longer the version {known.version} that was tested here; {TRY}", resumes=False)
     return Standing(f"{_never_tried(name, present)}; {TRY}", resumes=False)
 
 
 def _never_tried(name: str, version: str) -> str:
     if name not in PROVEN:
-        return f"the {name} agent was never tried here"
+        return f"the {name} agent was never tested here"
     if not version:
-        return f"{name} does not tell its version"
-    return f"{name} {version} was never tried here, and nobrakes was proven with {', '.join(PROVEN[name])}"
+        return f"{name} does not print its version"
+    return f"{name} {version} was never tested here; nobrakes is tested with {', '.join(PROVEN[name])}"
 
 
 def _as_seen(name: str, known: Seen) -> Standing:
@@ -172,7 +172,7 @@ def _as_seen(name: str, known: Seen) -> Standing:
     failed = [check for check in CHECKS if known.can.get(check) is False]
     resumes = known.can.get("resume") is True
     if failed:
-        return Standing(f"{called} failed when it was tried: {', '.join(failed)}; {TRY} again", resumes)
+        return Standing(f"{called} failed its test: {', '.join(failed)}; {TRY} again", resumes)
     if not known.can.get("spawn"):
-        return Standing(f"{called} could not be tried: it never asked the scripted model", resumes=False)
+        return Standing(f"{called} could not be tested: it never called the scripted model", resumes=False)
     return Standing(basis=f"{known.version}, tried" if known.version else "tried")

@@ -120,16 +120,16 @@ def questions(call: Mapping[str, Any]) -> list[Question]:
     given = call.get("rawInput")
     raw = given if isinstance(given, dict) else {}
     if kind == "switch_mode":
-        raise CannotJudge("the mode in which you ask is not yours to change")
+        raise CannotJudge("you may not change the permission mode")
     found: list[Question] = [("Bash", {"command": command}) for command in commands(raw)]
     if kind == "execute" and not found:
         if not (title := str(call.get("title") or "").strip()):
-            raise CannotJudge("a command that is not shown")
+            raise CannotJudge("a command that the agent did not show")
         found.append(("Bash", {"command": title}))
     if kind not in READS and kind != "execute":
         paths = _paths(call, raw)
         if kind in CHANGES and not paths:
-            raise CannotJudge("a change of a file that is not named")
+            raise CannotJudge("a change of a file that the agent did not name")
         found += [("Write", {"file_path": path}) for path in paths]
     return found
 
@@ -416,7 +416,7 @@ async def _work(
             code = await asyncio.wait_for(process.wait(), TIMEOUT)
         except TimeoutError:
             code = None
-        lines.event("end", error="died", message=f"the agent ended in the middle of it, with {code}")
+        lines.event("end", error="died", message=f"the agent ended in the middle of a call, with exit code {code}")
     finally:
         stop.cancel()
         working.cancel()
@@ -447,10 +447,10 @@ class _Talk:
         try:
             hello = await self._ask("start", asyncio.wait_for(begin, HELLO_SECONDS if self.run.greets else None))
         except TimeoutError:
-            raise _Failed("start", f"it did not answer `initialize` within {HELLO_SECONDS:.0f} seconds") from None
+            raise _Failed("start", f"the agent did not answer `initialize` in {HELLO_SECONDS:.0f} seconds") from None
         if hello.protocol_version != PROTOCOL_VERSION:
             raise _Failed(
-                "version", f"it speaks version {hello.protocol_version} of the protocol, not {PROTOCOL_VERSION}"
+                "version", f"the agent uses version {hello.protocol_version} of the protocol, not {PROTOCOL_VERSION}"
             )
         if self.run.greets:
             return "end_turn", None
@@ -478,7 +478,7 @@ class _Talk:
             session = str((await self._ask("session", self.conn.new_session(**where))).session_id)
         else:
             if not (loads or resumes):
-                raise _Failed("session_lost", "it cannot continue a session")
+                raise _Failed("session_lost", "the agent cannot continue a session")
             self.lines.live = False
             find = self.conn.load_session if loads else self.conn.resume_session
             try:

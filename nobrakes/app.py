@@ -63,9 +63,7 @@ class App:
         from .store import open_store
 
         if os.environ.get("NOBRAKES_DOOR"):
-            raise NotAllowed(
-                "in its sandbox an agent reaches its own bead and nothing else", "`nobrakes agent bead` shows it."
-            )
+            raise NotAllowed("in its sandbox an agent can access only its own bead", "`nobrakes agent bead` shows it.")
         if not os.path.lexists(self.paths.database) and not is_agent():
             from .snapshot.service import make_missing
 
@@ -98,7 +96,7 @@ class App:
         from .sandbox import closure
 
         if trouble := self.sandbox_trouble():
-            raise NoSandbox(f"filters are run in a sandbox, and bubblewrap does not work here: {trouble}")
+            raise NoSandbox(f"git filters run only in a sandbox, and bubblewrap does not work here: {trouble}")
         return closure.filter_wrap(argv)
 
     @cached_property
@@ -130,7 +128,7 @@ class App:
         for key, name in named_agents(self.config):
             if name not in ADAPTERS:
                 raise ConfigError(
-                    f"{os.path.relpath(self.paths.config)}: {key}: nobrakes knows no agent '{name[:40]}'",
+                    f"{os.path.relpath(self.paths.config)}: {key}: unknown agent '{name[:40]}'",
                     f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command.",
                 )
             extras.need_of_agent(name)
@@ -327,7 +325,7 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     results = Proving(ports_of(app, app.notifier), tell).tried(app.git.main())
     if overall(results) is CheckOutcome.PASS:
         return True, [passed(results)]
-    what = "no check was started on main" if setup_failed(results) else "main fails its checks"
+    what = "no check has run on main" if setup_failed(results) else "main fails its checks"
     return False, [what, *said_of(results), *advice(results, app.config.contract())]
 
 
@@ -341,11 +339,11 @@ def untried(app: App) -> str:
         main = app.git.main()
         tree = app.git.tree(main)
         passed = Validation(ports_of(app, app.notifier)).recorded(tree)
-        why = "; it passed with other checks or another environment (PATH, LANG and the like count)"
+        why = "; it passed, but with other checks or in another environment (PATH, LANG and similar variables)"
         otherwise = why if passed is None and app.store.passed_otherwise(tree) else ""
     except NobrakesError:
         return ""  # the doctor says it of its own accord
-    tried = "`nobrakes init --trial` tries it now, and so does the first run"
+    tried = "`nobrakes init --trial` runs the checks now; otherwise the first run does"
     return "" if passed is not None else f"main at {main[:12]} is not known to pass its checks{otherwise}: {tried}"
 
 

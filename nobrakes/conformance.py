@@ -276,8 +276,8 @@ class Check:
     detail: str = ""
 
 
-NOT_SO_FAR = "it did not come so far"
-NO_TOOL = "it cannot be told: it called no tool by the names that were tried"
+NOT_SO_FAR = "not reached"
+NO_TOOL = "unknown: the agent called no tool under the names that were tried"
 BY_THE_MINUTE = "gemini-cli"
 """Its ACP mode (0.61.0) names a session's file by the minute, and loses one that it resumes in the same minute."""
 
@@ -310,7 +310,7 @@ def run(fixture: Fixture) -> list[Check]:
     else:
         *seen, killed = (Check(name, None, NO_TOOL) for name in ("stream", "commit", "deny", "kill"))
     if begun.get("resumes") is not True:
-        return [spawned, *seen, Check("resume", None, "it says that it cannot continue a session"), killed]
+        return [spawned, *seen, Check("resume", None, "the agent reports that it cannot continue a session"), killed]
     if fixture.about.startswith(BY_THE_MINUTE):
         fixture.wait_for_another_minute(ended)
     return [spawned, *seen, _resume(fixture, first), killed]
@@ -335,13 +335,13 @@ def _event(ran: AgentRun, kind: str, **values: object) -> dict[str, Any]:
 
 def _unheard(ran: AgentRun, begun: dict[str, Any]) -> Check:
     if begun or ran.verdict.outcome is Outcome.AUTH:
-        return Check("spawn", None, f"it cannot be told: it never asked the scripted model; {_end(ran)}")
-    return Check("spawn", False, f"it began no session: {_end(ran)}")
+        return Check("spawn", None, f"unknown: the agent never called the scripted model; {_end(ran)}")
+    return Check("spawn", False, f"the agent started no session: {_end(ran)}")
 
 
 def _spawn(ran: AgentRun) -> Check:
     if not ran.requests:
-        return Check("spawn", False, f"it never asked the model: {_end(ran)}")
+        return Check("spawn", False, f"the agent never called the model: {_end(ran)}")
     passed = ran.verdict.outcome is Outcome.COMPLETED
     return Check("spawn", passed, "" if passed else _end(ran))
 
@@ -353,11 +353,11 @@ def _end(ran: AgentRun) -> str:
 def _stream(fixture: Fixture, ran: AgentRun) -> Check:
     lines = [line for raw in ran.output.split(b"\n") for line in fixture.adapter.lines(raw)]
     if not fixture.any and fixture.adapter.session(ran.output.split(b"\n")) is None:
-        return Check("stream", False, "its output names no session")
+        return Check("stream", False, "the agent's output names no session")
     if not any(line.kind is LineKind.TEXT and "It is done" in line.text for line in lines):
-        return Check("stream", False, "the model's text is not in its output")
+        return Check("stream", False, "the agent's output does not contain the model's text")
     called = _called(fixture, ran)
-    return Check("stream", called, "" if called else "no call of a tool is in its output")
+    return Check("stream", called, "" if called else "the agent's output contains no tool call")
 
 
 def _commit(fixture: Fixture) -> Check:
@@ -374,21 +374,21 @@ def _asked(fixture: Fixture, ran: AgentRun) -> Check:
     """An ACP agent gets only a no, so refusals are read from our client's output."""
     escaped, refused = _escaped(fixture), _event(ran, "permission", allowed=False)
     if escaped:
-        why = "the guard's no had no effect" if refused else "it did not ask, so the guard cannot refuse"
+        why = "the guard's refusal had no effect" if refused else "the agent did not ask, so the guard cannot refuse"
         return Check("deny", False, f"{why}: {escaped} was made")
-    return Check("deny", True) if refused else Check("deny", None, "it cannot be told: it asked for nothing")
+    return Check("deny", True) if refused else Check("deny", None, "unknown: the agent asked for nothing")
 
 
 def _deny(fixture: Fixture, ran: AgentRun) -> Check:
     if escaped := _escaped(fixture):
-        return Check("deny", False, f"the guard's no had no effect: {escaped} was made")
+        return Check("deny", False, f"the guard's refusal had no effect: {escaped} was made")
     told = ran.told().count(REFUSED)
-    return Check("deny", told > 0, "" if told else "the model was never told of a no: was the guard asked?")
+    return Check("deny", told > 0, "" if told else "the model never heard of a refusal: was the guard asked?")
 
 
 def _resume(fixture: Fixture, first: AgentRun) -> Check:
     if (session := first.verdict.session) is None:
-        return Check("resume", False, "it gave no session to continue")
+        return Check("resume", False, "the agent named no session to continue")
     fixture.script(DONE)
     again = fixture.work("Which word was it?", session)
     if again.verdict.outcome is not Outcome.COMPLETED:
@@ -396,15 +396,15 @@ def _resume(fixture: Fixture, first: AgentRun) -> Check:
     if WORD not in again.told():
         return Check("resume", False, "the model did not get the earlier messages")
     same = again.verdict.session == session
-    return Check("resume", same, "" if same else "it continued in another session")
+    return Check("resume", same, "" if same else "the agent continued in another session")
 
 
 def _kill(fixture: Fixture) -> Check:
     fixture.script(lambda dialect: dialect.shell(f'python3 -c "{_SLEEPER}"'), DONE)
     ran, left = fixture.stop("Wait.", PID)
     if left == [0]:
-        return Check("kill", False, f"the command that was to be stopped never began: {_end(ran)}")
-    return Check("kill", not left, "a process of it lived on when the run was killed; it was ended" if left else "")
+        return Check("kill", False, f"the command to stop never started: {_end(ran)}")
+    return Check("kill", not left, "a process of the agent survived the kill; nobrakes ended it" if left else "")
 
 
 # Where bubblewrap works each CLI has no network but a loopback of its own; elsewhere proxies that nobody is keep what
@@ -475,7 +475,7 @@ def trial_run(config: Config, paths: Paths, environment: Mapping[str, str]) -> R
     finally:
         clear(folder, time.monotonic() + TRIAL_SECONDS)
     abilities.keep(paths, {one.agent: _seen(one, one.program) for one in tried if one.program is not None})
-    network = "no network but their own loopback" if alone else "only proxy variables block the network"
+    network = "no network except their own loopback" if alone else "only proxy variables block the network"
     return Report(network, tuple(tried))
 
 
@@ -527,7 +527,7 @@ def _found(code: int, text: str) -> tuple[str, tuple[Check, ...]]:
         return str(told["about"]), tuple(Check(**one) for one in told["checks"])
     except (IndexError, KeyError, ValueError, TypeError):
         said = last[0][:300] if last else "nothing"
-        return "", tuple(not_so_far(Check(CHECKS[0], False, f"the trial itself ended with {code}: {said}")))
+        return "", tuple(not_so_far(Check(CHECKS[0], False, f"the test itself ended with exit code {code}: {said}")))
 
 
 def _seen(one: Tried, program: str) -> Seen:

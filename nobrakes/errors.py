@@ -99,7 +99,7 @@ class StoreBroken(NobrakesError):
     """The database is corrupt, of an unknown version or cannot be read."""
 
     code = 20
-    hint = "`nobrakes doctor` says what it can repair. The snapshot and git still hold the beads."
+    hint = "`nobrakes doctor` shows what it can repair. The snapshot and git still have the beads."
 
 
 class StoreNewer(StoreBroken):
@@ -127,14 +127,14 @@ class MachineShort(NobrakesError):
     """The machine is out of files, processes or memory, or a disk reports errors."""
 
     code = 50
-    hint = "Fix the cause named above. nobrakes then resumes; nothing was lost. `ulimit -a` shows your limits."
+    hint = "Fix the cause named above; nobrakes then resumes, and no work was lost. `ulimit -a` shows your limits."
 
 
 class DaemonRunning(NobrakesError):
     """A daemon already works in this repository."""
 
     code = 23
-    hint = "`nobrakes daemon status` shows it; `nobrakes daemon stop` stops it."
+    hint = "`nobrakes daemon status` shows the daemon; `nobrakes daemon stop` stops it."
 
 
 class RepositoryReplaced(NobrakesError):
@@ -148,7 +148,7 @@ class DaemonNotRunning(NobrakesError):
     """No daemon works in this repository."""
 
     code = 24
-    hint = "Start one with `nobrakes daemon start`, or work in the foreground with `nobrakes run`."
+    hint = "Start a daemon with `nobrakes daemon start`, or run agents in the foreground with `nobrakes run`."
 
 
 class GitTooOld(NobrakesError):
@@ -207,7 +207,7 @@ class NoAnswer(NobrakesError):
     """A process that nobrakes talks with (git, mostly) hung and was ended. Nothing was lost."""
 
     code = 46
-    hint = "nobrakes resumes by itself. The usual cause is a disk or a network file system that hangs."
+    hint = "nobrakes resumes automatically. The usual cause is a disk or a network file system that hangs."
 
 
 class StopCut(NobrakesError):
@@ -234,14 +234,14 @@ class NotAnswered(NobrakesError):
     """Nobody answered an agent's question in the time that it waited (`nobrakes agent ask --wait`)."""
 
     code = 82
-    hint = "The question stays open. Do what does not need it, or end as blocked: the next attempt gets the answer."
+    hint = "The question stays open. Do what does not need the answer, or end as blocked: the next attempt gets it."
 
 
 class NoSuchEscalation(NobrakesError):
     """No escalation has this number."""
 
     code = 29
-    hint = "`nobrakes escalations` shows the open ones."
+    hint = "`nobrakes escalations` shows the open escalations."
 
 
 class NoSuchSession(NobrakesError):
@@ -282,7 +282,7 @@ class NotProven(NobrakesError):
     """The commit that would become main does not pass the checks. Main did not move."""
 
     code = 33
-    hint = "First undo the later merges that need it, or plan a bead that removes the change."
+    hint = "First undo the later merges that need this change, or plan a bead that removes it."
 
 
 class NoSandbox(ConfigError):
@@ -299,21 +299,21 @@ class MissingExtra(ConfigError):
     """This command needs an extra of the package that is not installed."""
 
     code = 61
-    hint = "Install it with the package: `pip install 'nobrakes[notify]'`, or another extra in its place."
+    hint = "Install the extra with the package, for example `pip install 'nobrakes[notify]'`."
 
 
 class DoorClosed(NobrakesError):
     """nobrakes did not answer on an agent's channel. The message is stored; nobrakes reads it after its next start."""
 
     code = 37
-    hint = "Continue with your work. You need not send it again."
+    hint = "Continue with your work. You need not send the message again."
 
 
 class Unsettled(NobrakesError):
     """`run` ended, and something still needs a person, or waits for a time."""
 
     code = 40
-    hint = "`nobrakes status` shows why they wait, and what to type."
+    hint = "`nobrakes status` shows why the beads wait, and what to type."
 
 
 class Hindered(NobrakesError):
@@ -343,7 +343,7 @@ class PlaceUnusable(NobrakesError):
     """Your state or settings folder for all repositories is missing, or other accounts can write to it."""
 
     code = 60
-    hint = "Fix the problem named above. nobrakes creates its files again if you move them away."
+    hint = "Fix the problem named above. If you move nobrakes' files away, it creates them again."
 
 
 class ChecksFailed(NobrakesError):
@@ -393,7 +393,7 @@ class HostUnavailable(NobrakesError):
     has made too many requests."""
 
     code = 77
-    hint = "nobrakes tries again by itself. `nobrakes status` shows what waits for the code host."
+    hint = "nobrakes tries again automatically. `nobrakes status` shows what is waiting for the code host."
 
     def __init__(
         self, message: str, hint: str = "", wait: float = 60.0, needs_person: bool = False, paced: bool = False
@@ -408,4 +408,4 @@ class HostRefused(NobrakesError):
     """The code host refused the request."""
 
     code = 78
-    hint = "Its message is above. Fix the cause at the code host. nobrakes tries again by itself."
+    hint = "The code host's message is above. Fix the cause there. nobrakes tries again automatically."

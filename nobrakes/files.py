@@ -73,8 +73,8 @@ class InPlace:
         for path, known in self._known.items():
             if _identity(path) not in (known, None):
                 raise RepositoryReplaced(
-                    f"{path} is another one than when this daemon began: the repository was moved away, or put back, "
-                    "and a copy lies in its place"
+                    f"{path} is not the folder with which this daemon started: the repository was moved or restored, "
+                    "and another one is in its place"
                 )
 
 

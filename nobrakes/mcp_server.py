@@ -138,22 +138,22 @@ class Guard:
         for name, value in scope["headers"]:
             headers.setdefault(name.lower(), []).append(value)
         if len(headers.get(b"host", [])) != 1 or headers[b"host"][0].lower() not in self.hosts:
-            return 421, "this is not a name of this server", ""
+            return 421, "this server does not have this name", ""
         if b"origin" in headers:
-            return 403, "no page of a browser is answered here", ""
+            return 403, "this server does not answer web pages", ""
         if scope["path"] != PATH:
-            return 404, f"there is {PATH} and nothing else", ""
+            return 404, f"the only address is {PATH}", ""
         given = headers.get(b"authorization", [])
         word = given[0].decode("latin-1") if len(given) == 1 else ""
         kind, _, token = word.partition(" ")
         try:
             client = "" if kind.lower() != "bearer" else await anyio.to_thread.run_sync(coding.client_of, token.strip())
         except StoreBusy:
-            return 503, "another process keeps nobrakes' own database locked; try again in a moment", ""
+            return 503, "another process has locked nobrakes' database; try again in a moment", ""
         except NobrakesError:  # it may name paths, and nobody is known yet
-            return 503, "tokens cannot be looked up; `nobrakes mcp client` says why, then try again", ""
+            return 503, "nobrakes cannot read the tokens; `nobrakes mcp client` shows why, then try again", ""
         if not client:
-            return 401, "a client's token is needed: `nobrakes mcp client add NAME`", ""
+            return 401, "the request needs a client's token: `nobrakes mcp client add NAME`", ""
         return 0, "", client
 
     async def _get_app(self, client: str) -> Any:

@@ -106,7 +106,7 @@ def _park_bead(ports: Ports, name: str, said: str) -> bool:
         if holds:
             why = f"nobrakes itself failed on it {count(len(before) + 1, 'time')}, see escalation {before[-1].id}"
             store.record(Event(Kind.HELD, name, data={"reason": why}))
-            text = f"{name} is held: {why}. `nobrakes release {name}` has it tried once more"
+            text = f"{name} is held: {why}. `nobrakes release {name}` tries it once more"
             ports.notifier.tell(Notice(text, name, urgent=True))
     return bool(going) or holds or not any(one.resolved_at is None for one in before)
 

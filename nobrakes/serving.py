@@ -42,7 +42,7 @@ def bound(host: str, port: int, hint: str) -> socket.socket:
         made.bind((host, port))
     except OSError as error:
         made.close()
-        raise UsageError(f"{host}:{port} cannot be listened on: {error.strerror}", hint) from None
+        raise UsageError(f"nobrakes cannot listen on {host}:{port}: {error.strerror}", hint) from None
     made.listen(128)
     made.setblocking(False)
     return made

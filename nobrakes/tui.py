@@ -79,10 +79,10 @@ class Trouble:
 class Gone(NobrakesError):
     """The database is missing."""
 
-    hint = "`nobrakes status` rebuilds it from what is stored beside it."
+    hint = "`nobrakes status` rebuilds the database from the files beside it."
 
     def __init__(self) -> None:
-        super().__init__("the database is gone")
+        super().__init__("the database was removed")
 
 
 class Reader(threading.Thread):
@@ -235,7 +235,7 @@ def head(view: "LiveView | None", columns: int) -> Content:
 
 def _work(view: "LiveView", columns: int) -> list[Part]:
     if view.stopping:
-        return [("■ stopping: agents are being stopped", "$warning")]
+        return [("■ stopping: nobrakes is stopping the agents", "$warning")]
     if view.paused:
         return [("‖ paused: no new work starts", "$warning")]
     if view.daemon is not None:
@@ -262,8 +262,8 @@ def needs_you(view: "LiveView", now: float, wanted: str) -> list[Row]:
     """Escalations, costliest first."""
     found = [one for one in view.escalations if fits(f"{one.id} {one.bead or ''} {one.type.value} {one.title}", wanted)]
     others = len(view.board.hindrances.asks)
-    told = count(others, "other thing waits", "other things wait") + " for you, named above"
-    return [_escalation(one, now) for one in found] or [_plain(told if others else "nothing waits for you")]
+    told = count(others, "other thing needs you", "other things need you") + " for you, named above"
+    return [_escalation(one, now) for one in found] or [_plain(told if others else "nothing needs you")]
 
 
 def _escalation(found: "Escalation", now: float) -> Row:
@@ -278,7 +278,7 @@ def _escalation(found: "Escalation", now: float) -> Row:
 def agents(view: "LiveView", now: float, wanted: str) -> list[Row]:
     rows = [_worker(one, now) for one in view.working if fits(_worker_text(one), wanted)]
     rows += [_session(one, now - view.at) for one in view.board.sessions if fits(f"{one.title} {one.agent}", wanted)]
-    return rows or [_plain("no agent works now")]
+    return rows or [_plain("no agent is working now")]
 
 
 def _worker_text(found: "AtWork") -> str:
@@ -324,7 +324,7 @@ def how_many(name: str, view: "LiveView") -> int:
 def _why(one: "Card", who: str, name: str) -> str:
     if one.request is not None:
         return one.request.says
-    return f"{who} works on it" if who else "; ".join(one.reasons) if name == "blocked" else ""
+    return f"{who} is working on it" if who else "; ".join(one.reasons) if name == "blocked" else ""
 
 
 def _card(one: "Card", why: str) -> Row:
@@ -562,7 +562,7 @@ class Board(Textual[None]):
                     yield Panel(f"column-{name}", "column")
             yield Panel("log")
         with Vertical(id="bottom"):
-            yield Input(id="filter", placeholder="words; enter keeps them, esc shows everything")
+            yield Input(id="filter", placeholder="search words; enter applies them, esc shows everything")
             yield Static(Content.assemble((f"{ACTING}\n", "bold"), (KEYS, MUTED)), id="keys", markup=False)
 
     def on_mount(self) -> None:
@@ -619,7 +619,7 @@ class Board(Textual[None]):
 
     def _state(self, view: "LiveView | None", old: float) -> list[Content]:
         if self._why is not None:
-            since = f", and this is {age(old)} old" if view is not None else ""
+            since = f"; the last data is {age(old)} old" if view is not None else ""
             return said(WRONG, f"{self._why.message}{since}", self._why.hint)
         if view is None:
             return []
@@ -637,7 +637,7 @@ class Board(Textual[None]):
             self._want(bead=bead)
             self.push_screen(BeadPage(bead), lambda _: self._want())
         else:
-            self.notify("this line is about no bead that could be opened", markup=False)
+            self.notify("this line has no bead to open", markup=False)
 
     def _want(self, words: str | None = None, bead: str = "") -> None:
         self._wanted = Wanted(self._wanted.words if words is None else words, bead)

@@ -118,7 +118,7 @@ def walk(
                 os.close(stack.pop()[1])
                 continue
             if len(stack) >= deepest:
-                raise Beyond(f"folders are deeper than {deepest} in each other")
+                raise Beyond(f"folders are nested more than {deepest} deep")
             try:
                 opened = os.open(name, FOLDER, dir_fd=folder)
             except OSError:
@@ -136,7 +136,7 @@ def _listed(folder: int, most: int) -> tuple[list[str], list[str]]:
         for one in found:
             (folders if one.is_dir(follow_symlinks=False) else names).append(one.name)
             if len(folders) + len(names) > most:
-                raise Beyond("there are too many files to look through")
+                raise Beyond("there are too many files to search")
     return sorted(folders), sorted(names)
 
 

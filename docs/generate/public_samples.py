@@ -288,7 +288,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.DANGER_SEEN: {
         "run": "7-agent",
         "call": "toolu_01A",
-        "why": "it removes files that are not its own: /",
+        "why": "it removes files outside its workspace: /",
         "text": "rm -rf /",
     },
     Kind.TESTS_RUN: {"passed": True, "call": "toolu_01A"},

@@ -145,11 +145,11 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
         message = str(read.end.get("message") or "")
         return _failure(str(read.end.get("error")), read.end.get("code"), f"{message}\n{end.errors}".strip())
     if stop != "end_turn":
-        return _BY_STOP.get(stop, Outcome.CRASHED), f"it ended early: {stop}. {read.text}"
+        return _BY_STOP.get(stop, Outcome.CRASHED), f"the agent ended early: {stop}. {read.text}"
     if end.code not in (0, None):
-        return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
+        return Outcome.BAD_CONFIGURATION, f"the agent reported success, but exited with code {end.code}: {end.errors}"
     if not read.worked:
-        return Outcome.EMPTY_OUTPUT, "it ended its turn without saying or doing anything"
+        return Outcome.EMPTY_OUTPUT, "the agent ended its turn without a message or an action"
     return output.ended_well(read.text)
 
 
@@ -205,13 +205,13 @@ class Acp(output.EventCli[Read]):
         own = a.settings.acp
         if not own.command:
             raise ConfigError(
-                "the agent is 'acp', but no command is set for it",
+                "the agent is 'acp', but its command is not set",
                 'Set agents.acp.command in .nobrakes/config.toml, for example ["gemini", "--acp"].',
             )
         if strange := [name for name in own.keys if name not in KEYS]:
             raise ConfigError(
                 f"agents.acp.keys names {strange[0][:60]}, which is not a known key",
-                f"Name it in agents.environment; known here are: {', '.join(KEYS)}.",
+                f"Add it to agents.environment instead. agents.acp.keys can have: {', '.join(KEYS)}.",
             )
         client = (sys.executable, "-I", "-m", "nobrakes.acp_client", os.path.join(a.folder, RUN))
         env = adapter.allowed(a, a.settings.acp.keys)

@@ -287,7 +287,7 @@ def host_of(url: str) -> str:
         name, port = "", 0
     if not name:
         raise ConfigError(
-            f"'{url[:200]}' is not the address of a provider", "It has to begin with https:// or http://."
+            f"'{url[:200]}' is not a provider's address", "The address must begin with https:// or http://."
         )
     return f"{name}:{port}"
 
@@ -297,10 +297,10 @@ def killed(code: int | None) -> str | None:
     if code is None:
         return None
     number = -code if code < 0 else code - 128
-    return f"it was killed by signal {number}" if code < 0 or 128 < code <= 192 else None
+    return f"the agent was killed by signal {number}" if code < 0 or 128 < code <= 192 else None
 
 
-UNSEEN = "it ended unseen, and its output does not say how"
+UNSEEN = "the agent ended without a trace: nobrakes did not see its exit code, and its output does not show it"
 """The detail of a Verdict `lost`: there is no exit code, and no words that take its place."""
 
 
@@ -372,7 +372,7 @@ def allowed(a: Assignment, also: Iterable[str] = ()) -> dict[str, str]:
 
 SELF_TEST = "nobrakes-guard: ready"
 SELF_TEST_FILE = "guard.ready"
-NOT_GUARDED = "the guard did not answer before the session began"
+NOT_GUARDED = "the guard did not answer before the session started"
 SELF_TEST_FAILED = "nobrakes-guard: the self-test failed:"
 
 

@@ -76,7 +76,7 @@ def _system(event: Mapping[str, Any]) -> list[TranscriptLine]:
         return [output.lined(LineKind.NOTE, f"session {data['session']}, model {data['model']}", data)]
     if subtype == "api_retry":
         what = f"{event.get('error')}, attempt {event.get('attempt')} of {event.get('max_retries')}"
-        return [output.lined(LineKind.LIMIT, f"the API is asked again: {what}", {"error": str(event.get("error"))})]
+        return [output.lined(LineKind.LIMIT, f"retrying the API call: {what}", {"error": str(event.get("error"))})]
     if subtype == "permission_denied":
         return [output.lined(LineKind.NOTE, f"denied: {event.get('tool_name', 'a tool')}")]
     if subtype == "hook_response" and event.get("exit_code") not in (0, None):
@@ -259,15 +259,15 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
         return _failure(result, read, text)
     if result.get("terminal_reason") not in ("completed", None):
         reason = str(result.get("terminal_reason"))
-        return _BY_REASON.get(reason, Outcome.CRASHED), f"it ended early: {reason}"
+        return _BY_REASON.get(reason, Outcome.CRASHED), f"the agent ended early: {reason}"
     if end.code not in (0, None):
-        return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
+        return Outcome.BAD_CONFIGURATION, f"the agent reported success, but exited with code {end.code}: {end.errors}"
     if result.get("num_turns") == 0:
-        return Outcome.BAD_CONFIGURATION, f"it did nothing: {text}"
+        return Outcome.BAD_CONFIGURATION, f"the agent did nothing: {text}"
     if not read.result_is_last:
-        return Outcome.CRASHED, "it ended in the middle of a turn"
+        return Outcome.CRASHED, "the agent ended in the middle of a turn"
     if not text.strip() and not read.said_or_did:
-        return Outcome.EMPTY_OUTPUT, "it ended without an error, but its model did nothing"
+        return Outcome.EMPTY_OUTPUT, "the agent ended without an error, but its model did nothing"
     return output.ended_well(text)
 
 

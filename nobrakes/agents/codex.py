@@ -176,7 +176,7 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     if not read.completed or end.code not in (0, None):
         return output.cut_off(end, "in the middle of a turn")
     if not read.worked_or_said:
-        return Outcome.EMPTY_OUTPUT, "its turn was completed, but its model did nothing"
+        return Outcome.EMPTY_OUTPUT, "the agent completed its turn, but its model did nothing"
     return output.ended_well(read.text)
 
 

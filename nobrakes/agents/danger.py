@@ -85,7 +85,7 @@ def command_danger(text: str, own: str = "", depth: int = 0) -> str:
     """Why a command line is dangerous; empty: no known reason. `own`: its own folder."""
     text = text.replace(own.rstrip("/") + "/", "./") if own else text
     if _FORK_BOMB.search(text):
-        return "it starts itself again and again (a fork bomb)"
+        return "it starts copies of itself without end (a fork bomb)"
     try:
         found = calls(text)
     except ValueError:
@@ -123,7 +123,7 @@ def _call_danger(program: str, rest: list[str], call: Call, before: str, depth: 
     if not program:
         return ""
     if program in _RIGHTS:
-        return f"it takes other rights: {program}"
+        return f"it uses the rights of another account: {program}"
     if depth < MAX_DEPTH:
         inner = scripts(program, rest, call.documents)
         why = next((found for text in inner if (found := command_danger(text, depth=depth + 1))), "")
@@ -143,10 +143,10 @@ def _fed(program: str, rest: list[str], before: str) -> str:
     takes = before in _FETCHERS or before in _DECODERS
     operands = [word for word in rest if not word.startswith("-")]
     if program in _INTERPRETERS and takes and not operands and "-c" not in rest and "-m" not in rest:
-        return f"it runs what {before} brings, unseen"
+        return f"it runs the output of {before}, which nobody can check before"
     if program in SHELLS | {"eval", "source", "."} and any(word.startswith("$") for word in operands[:1]):
         is_told = program != "eval" or operands == ["$"]
-        return "it runs another command's output without anyone seeing it" if is_told else ""
+        return "it runs another command's output, which nobody can check before" if is_told else ""
     return ""
 
 
@@ -156,9 +156,9 @@ def _secret_danger(program: str, rest: list[str], before: str) -> str:
         return f"it reads a secret: {secret}"
     if program in _FETCHERS | {"nc", "ncat", "scp", "rsync"}:
         if before == "env" and any("@-" in word for word in rest):
-            return "it sends its whole environment"
+            return "it sends all its environment variables"
         sent = next((word for word in rest if _SENT_FILE.search(word)), "")
-        return f"it sends a file that looks secret: {sent}" if sent else ""
+        return f"it sends a file that may be secret: {sent}" if sent else ""
     return ""
 
 
@@ -170,13 +170,13 @@ def _removal_danger(program: str, rest: list[str]) -> str:
     operands = [word for word in rest if not word.startswith("-")]
     if program in _REMOVERS and (program == "shred" or _flags(rest, "rR", ("--recursive",))):
         worst = next((word for word in operands if _is_far(word)), "")
-        return f"it removes files that are not its own: {worst}" if worst else ""
+        return f"it removes files outside its workspace: {worst}" if worst else ""
     if program in ("chmod", "chown", "chgrp") and _flags(rest, "R", ("--recursive",)):
         worst = next((word for word in operands[1:] if _is_far(word) and word not in _HERE), "")
-        return f"it changes permissions of files that are not its own: {worst}" if worst else ""
+        return f"it changes permissions of files outside its workspace: {worst}" if worst else ""
     if program == "find" and ("-delete" in rest or "rm" in rest):
         worst = next((word for word in operands[:1] if _is_far(word) and word not in _HERE), "")
-        return f"it removes files that are not its own: {worst}" if worst else ""
+        return f"it removes files outside its workspace: {worst}" if worst else ""
     if program == "mv":
         return next((why for word in operands if (why := _target_danger(word))), "")
     if program in ("tee", "cp", "install", "ln"):
@@ -202,28 +202,28 @@ def _leaves(word: str) -> bool:
 def _target_danger(path: str) -> str:
     """Why writing to this path is dangerous; empty: no known reason."""
     if path.startswith(("/dev/sd", "/dev/nvme", "/dev/vd", "/dev/disk", "/dev/mapper")):
-        return f"it writes to a disk: {path}"
+        return f"it writes directly to a disk: {path}"
     if path.startswith(("/etc/", "/usr/", "/bin/", "/sbin/", "/boot/", "/lib", "/var/spool/cron")):
-        return f"it changes the machine: {path}"
+        return f"it changes a system file: {path}"
     is_home = path.startswith(("~", "$HOME", "${HOME}")) or path.split("/")[:2] in (["", "home"], ["", "root"])
-    return f"it changes the person's own files or settings: {path}" if is_home and path.endswith(_OWN_FILES) else ""
+    return f"it changes your own files or settings: {path}" if is_home and path.endswith(_OWN_FILES) else ""
 
 
 def _machine_danger(program: str, rest: list[str]) -> str:
     if program in _STOPS or (program in ("systemctl", "service") and {"stop", "disable", "poweroff"} & set(rest)):
         return f"it stops the machine or its services: {program}"
     if program in _DISKS or program.startswith("mkfs"):
-        return f"it changes a disk: {program}"
+        return f"it formats or partitions a disk: {program}"
     if program == "dd":
         return next((why for word in rest if word.startswith("of=") and (why := _target_danger(word[3:]))), "")
     if program == "kill" and "-1" in rest[-1:]:
-        return "it ends every process"
+        return "it kills all processes"
     if program in ("killall", "pkill") and _BROAD & set(rest):
-        return f"it ends processes by their name: {' '.join(rest)[:60]}"
+        return f"it kills processes by name: {' '.join(rest)[:60]}"
     if program == "crontab" and (rest in ([], ["-"]) or "-r" in rest):
-        return "it changes programs that start by themselves: crontab"
+        return "it changes programs that start automatically: crontab"
     if program in ("iptables", "ufw", "setenforce"):
-        return f"it opens the machine: {program}" if {"-F", "--flush", "disable", "0"} & set(rest) else ""
+        return f"it opens the machine to others: {program}" if {"-F", "--flush", "disable", "0"} & set(rest) else ""
     return ""
 
 
@@ -233,15 +233,15 @@ def _other_danger(program: str, rest: list[str]) -> str:
         if any(word.startswith(_ELEVATED) for word in rest) or "bypassPermissions" in rest:
             return f"it starts an agent that never asks for permission: {program}"
         if operands[:1] in (["exec"], ["e"]) or _flags(rest, "p", ("--print", "--prompt")):
-            return f"it starts an agent of its own: {program}"
+            return f"it starts another agent: {program}"
     for first in _PUBLISHES.get(program, ()):
         if tuple(operands[: len(first)]) == first or (first and first[0].startswith("--") and first[0] in rest):
-            return f"it reaches others, or removes for good: {program} {' '.join(first)}".strip()
+            return f"it publishes, or deletes irrecoverably: {program} {' '.join(first)}".strip()
     if program == "git":
         for name, options in _GIT_LOSES:
             is_forced = name == "push" and any(word.startswith("+") for word in operands)
             if name in operands[:2] and (not options or is_forced or any(word in options for word in rest)):
                 return f"it changes shared data, or removes history: git {name}"
     if program in _SQL_CLIENTS | {"sqlite3"} and any(_SQL.search(word) for word in rest):
-        return f"it removes data: {program}"
+        return f"it deletes data: {program}"
     return ""

@@ -154,11 +154,11 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     if (signal := adapter.killed(end.code)) is not None:
         return Outcome.KILLED, f"{signal}, after its result"
     if end.code not in (0, None):
-        return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
+        return Outcome.BAD_CONFIGURATION, f"the agent reported success, but exited with code {end.code}: {end.errors}"
     if read.stopped:
-        return Outcome.CRASHED, f"it ended the run itself: {read.stopped}"
+        return Outcome.CRASHED, f"the agent ended the run itself: {read.stopped}"
     if not read.said_or_did:
-        return Outcome.EMPTY_OUTPUT, "it ended without an error, but its model did nothing"
+        return Outcome.EMPTY_OUTPUT, "the agent ended without an error, but its model did nothing"
     return output.ended_well(read.text)
 
 

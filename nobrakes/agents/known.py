@@ -53,7 +53,7 @@ def adapter(name: str) -> "Adapter":
     if name not in ADAPTERS:
         known = ", ".join(ADAPTERS)
         raise NoAgent(
-            f"nobrakes knows no agent called '{name[:40]}'",
+            f"unknown agent '{name[:40]}'",
             f"Set agents.doer and agents.test_writer in .nobrakes/config.toml to one of: {known}.",
         )
     return ADAPTERS[name]

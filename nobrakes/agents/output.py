@@ -111,7 +111,7 @@ def ended_well(text: str) -> tuple[Outcome, str]:
     """Judge a clean end: completed unless a marker in the last words says otherwise."""
     marked = marker_outcome(read_marker(text))
     if marked is not None and marked is not Outcome.COMPLETED:
-        return marked, f"its marker says so: {text}"
+        return marked, f"the agent's end marker says so: {text}"
     return Outcome.COMPLETED, text
 
 
@@ -121,10 +121,10 @@ def not_started(name: str, end: AgentEnd, known: Outcome | None = None) -> tuple
     if end.code == 127:
         return Outcome.MISSING_EXECUTABLE, f"{name} was not found: {errors}"
     if end.code == 126:
-        return Outcome.BAD_CONFIGURATION, f"{name} may not be executed: {errors}"
+        return Outcome.BAD_CONFIGURATION, f"{name} is not executable: {errors}"
     if end.code == 0:
-        return Outcome.BAD_CONFIGURATION, f"it exited with 0, but printed no readable output: {errors}"
-    return known or Outcome.BAD_CONFIGURATION, f"it did not start: {errors}"
+        return Outcome.BAD_CONFIGURATION, f"the agent's exit code was 0, but nobrakes cannot read its output: {errors}"
+    return known or Outcome.BAD_CONFIGURATION, f"the agent did not start: {errors}"
 
 
 _SHORT = 600
@@ -491,8 +491,8 @@ def _did_not_start(end: AgentEnd, outcome: Outcome, detail: str, read: Read) -> 
     if service is not None:
         outcome = service
     elif not TABLE[outcome].is_of_start:
-        outcome, detail = Outcome.BAD_CONFIGURATION, f"it did not start: {detail}"
-    return outcome, f"{detail.strip()}\nit printed: {printed}" if printed else detail
+        outcome, detail = Outcome.BAD_CONFIGURATION, f"the agent did not start: {detail}"
+    return outcome, f"{detail.strip()}\nIts output: {printed}" if printed else detail
 
 
 def _is_unsure(end: AgentEnd, outcome: Outcome, read: Read) -> bool:

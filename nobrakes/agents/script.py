@@ -36,7 +36,7 @@ class Script:
         command = a.settings.script.command
         if not command:
             raise ConfigError(
-                "the agent is 'script', but no command is set for it",
+                "the agent is 'script', but its command is not set",
                 'Set agents.script.command in .nobrakes/config.toml, for example ["./agent.sh", "{prompt}"].',
             )
         words = {"{prompt}": a.prompt_file, "{workspace}": a.workspace}
@@ -56,15 +56,15 @@ class Script:
         if end.code == 127:
             return adapter.Verdict(Outcome.MISSING_EXECUTABLE, _said(end, "the command was not found"))
         if end.code == 126:
-            return adapter.Verdict(Outcome.BAD_CONFIGURATION, _said(end, "the command may not be executed"))
+            return adapter.Verdict(Outcome.BAD_CONFIGURATION, _said(end, "the command is not executable"))
         marked = adapter.marker_outcome(adapter.read_marker(_text(end.lines)))
         if marked is not None and (marked is not Outcome.COMPLETED or end.code is None):
-            return adapter.Verdict(marked, "its marker says so")
+            return adapter.Verdict(marked, "the script's end marker says so")
         if end.code is None:
             return adapter.Verdict(Outcome.LOST, adapter.UNSEEN)
         if end.code == 0:
-            return adapter.Verdict(Outcome.COMPLETED, "it exited with 0")
-        return adapter.Verdict(Outcome.FAILED, _said(end, f"it exited with {end.code}"))
+            return adapter.Verdict(Outcome.COMPLETED, "exit code 0")
+        return adapter.Verdict(Outcome.FAILED, _said(end, f"exit code {end.code}"))
 
     def has_begun(self, lines: Iterable[bytes]) -> bool:
         return True

@@ -219,7 +219,7 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
     def result(outcome: CheckOutcome, reason: str) -> CheckResult:
         if end.left_out:
             left = f"{count(end.left_out, 'byte')} of it {'was' if end.left_out == 1 else 'were'}"
-            reason += f"; it printed so much that {left} not kept"
+            reason += f"; the output was too long: {left} not stored"
         return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:], failing)
 
     if end.setup:
@@ -228,36 +228,36 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
     if end.unmet:
         return result(CheckOutcome.BROKEN, end.unmet)
     if not end.started:
-        return result(CheckOutcome.NOT_RUN, "it was not started")
+        return result(CheckOutcome.NOT_RUN, "the check was not started")
     if end.timed_out:
-        return result(CheckOutcome.BROKEN, f"it ran longer than {end.check.timeout:.0f} s and was stopped")
+        return result(CheckOutcome.BROKEN, f"the check ran longer than {end.check.timeout:.0f} s and was stopped")
     if end.code is None:
-        return result(CheckOutcome.BROKEN, "it was killed before it could end")
+        return result(CheckOutcome.BROKEN, "the check was killed before it ended")
     if end.code == 127:
         return result(CheckOutcome.BROKEN, f"the command was not found: {end.check.command}")
     if end.code == 126:
-        where = f"it has no directory {end.check.directory} of its own, or " if end.check.directory else ""
-        return result(CheckOutcome.BROKEN, f"{where}the command may not be executed: {end.check.command}")
+        where = f"the checkout has no folder {end.check.directory}, or " if end.check.directory else ""
+        return result(CheckOutcome.BROKEN, f"{where}the command is not executable: {end.check.command}")
     if end.code < 0 or end.code > 128:
         signal = -end.code if end.code < 0 else end.code - 128
-        return result(CheckOutcome.BROKEN, f"it was killed by signal {signal}")
+        return result(CheckOutcome.BROKEN, f"the check was killed by signal {signal}")
     if end.check.kind == "test":
         if end.trouble:
-            return result(CheckOutcome.NOT_RUN, f"its reports were not read: {end.trouble}")
+            return result(CheckOutcome.NOT_RUN, f"nobrakes could not read the check's reports: {end.trouble}")
         uncounted = end.unreadable or (_uncounted(end.check) if counts is None else "")
         if uncounted and end.code == 0:
             return result(CheckOutcome.NOT_RUN, uncounted)
         if counts is not None and counts.collected == 0 and end.check.min_tests > 0:
-            return result(CheckOutcome.NOT_RUN, "it collected no test")
+            return result(CheckOutcome.NOT_RUN, "the check collected no test")
         if counts is not None and end.code == 0 and counts.failed:
-            return result(CheckOutcome.FAIL, f"{counts.failed} failed, though it exited with 0")
+            return result(CheckOutcome.FAIL, f"{count(counts.failed, 'test')} failed, but the exit code was 0")
         if counts is not None and end.code == 0 and counts.ran < end.check.min_tests:
             return result(
                 CheckOutcome.NOT_RUN, f"only {count(counts.ran, 'test')} ran, fewer than {end.check.min_tests}"
             )
     if end.code == 0:
         return result(CheckOutcome.PASS, "it passed")
-    return result(CheckOutcome.FAIL, f"it exited with {end.code}" + (end.unreadable and f"; {end.unreadable}"))
+    return result(CheckOutcome.FAIL, f"exit code {end.code}" + (end.unreadable and f"; {end.unreadable}"))
 
 
 def is_of_setup(printed: str) -> bool:
@@ -290,11 +290,11 @@ def _uncounted(check: Check) -> str:
     if check.read_as == EXIT:
         return ""
     if check.read_as in FORMATS:
-        where = f"no file that matches {check.report} holds" if check.report else "its output holds no"
+        where = f"no file that matches {check.report} contains" if check.report else "the output contains no"
         return f"{where} results in the format {check.read_as}"
     return (
-        "cannot tell how many tests ran; in [[checks]], set `format` to your "
-        'runner, `report` to the files that it writes, or format = "exit" to count on its exit code alone'
+        "nobrakes cannot tell how many tests ran; in [[checks]], set `format` to your test "
+        'runner, `report` to the files that it writes, or format = "exit" to trust the exit code alone'
     )
 
 
@@ -370,14 +370,14 @@ def meets(version: Version, wanted: str) -> bool:
 def unmet(tool: str, wanted: str, code: int | None, said: str) -> str | None:
     """Why a tool's version does not satisfy a check; None: it does."""
     if code == 127:
-        return f"it needs {tool} {wanted}, which is not there"
+        return f"the check needs {tool} {wanted}, but {tool} is not installed"
     if code is None:
-        return f"it needs {tool} {wanted}, which did not tell its version"
+        return f"the check needs {tool} {wanted}, but {tool} did not print its version"
     version = found_in(said)
     if version is None or code != 0:
         first = next((line.strip()[:80] for line in said.splitlines() if line.strip()), "nothing")
-        return f"it needs {tool} {wanted}, which did not tell its version but: {first}"
-    return None if meets(version, wanted) else f"it needs {tool} {wanted}, and found {as_text(version)}"
+        return f"the check needs {tool} {wanted}, but instead of its version {tool} printed: {first}"
+    return None if meets(version, wanted) else f"the check needs {tool} {wanted}, but found {as_text(version)}"
 
 
 _OPERATORS: Mapping[str, Callable[[int], bool]] = {

@@ -29,27 +29,27 @@ def judge_red(
     """Why the tests are not proven red, for the next attempt; None: they are. `results`: test checks with the new tests
     on the base. `counts_before`: the base's, `counts_after`: the sum of `results`; None: unknown."""
     if not results:
-        return "the project has no check of kind test, so nothing can be proven"
+        return "the project has no check of kind test, so no test can be proven to fail"
     failed = any(result.outcome is CheckOutcome.FAIL for result in results)
     for result in results:
         not_reached = result.outcome is CheckOutcome.NOT_RUN and result.code is None and failed
         if result.outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN) and not not_reached:
             return f"the check {result.name} proves nothing: {result.reason}"
     if not failed:
-        return "the new tests pass already: they prove nothing"
+        return "the new tests already pass without the new code, so they prove nothing"
     if counts_after is not None and counts_after.collected == 0:
         return "no test was collected"
     if reason is Reason.SYNTAX:
-        return "the tests cannot be loaded: a syntax error is not a failing test"
+        return "the tests have a syntax error, which does not count as a failing test"
     if reason is Reason.UNKNOWN and (counts_after is None or counts_after.failed == 0):
-        return "the check failed, but no test that fails can be seen in its output"
+        return "the check failed, but its output shows no failing test"
     if reason is Reason.MISSING_SYMBOL or counts_before is None or counts_after is None:
         return None
     if counts_after.collected < counts_before.collected:
         fewer = counted(counts_before.collected - counts_after.collected, "test fewer is", "tests fewer are")
-        return f"{fewer} collected than without the new ones: tests are added, never removed"
+        return f"{fewer} collected than without the new tests; a Test Writer must not remove tests"
     if counts_after.failed <= counts_before.failed:
-        return f"no more tests fail than on the base, where {counts_before.failed} fail already"
+        return f"the new tests make no further test fail: {counts_before.failed} fail without them too"
     return None
 
 
@@ -82,8 +82,8 @@ def unsearched_tests(paths: Sequence[str], checks: Sequence[Check]) -> str:
     if inside or not paths or not folders:
         return ""
     return (
-        f"no check runs in a folder that holds these tests: {first_of(sorted(paths), 5)}. The test checks run in "
-        f"{', '.join(sorted(set(folders)))}. Add a check for them to [[checks]], or set `directory` of one."
+        f"no test check covers the folder of these tests: {first_of(sorted(paths), 5)}. The test checks run in "
+        f"{', '.join(sorted(set(folders)))}. Add a check to [[checks]], or change the `directory` of one."
     )
 
 
@@ -234,9 +234,7 @@ def is_empty(results: Sequence[CheckResult]) -> bool:
 
 def advice(results: Sequence[CheckResult], checks: Sequence[Check]) -> list[str]:
     if setup_failed(results):
-        return [
-            "fix `setup` in .nobrakes/config.toml, or what it needs: it is run by itself in a fresh checkout of main"
-        ]
+        return ["fix `setup` in .nobrakes/config.toml, or what it needs; it runs in a fresh checkout of main"]
     known = {check.name: check for check in checks}
     return [
         f"{result.name}: {_advice(result, known[result.name])}"
@@ -278,16 +276,16 @@ def missing_program(result: CheckResult) -> str:
 def _advice(result: CheckResult, check: Check) -> str:
     where = "under [[checks]] in .nobrakes/config.toml"
     if result.outcome is CheckOutcome.BROKEN and result.code in (126, 127):
-        return f"install what the command needs, name what brings it in as `setup`, or fix `command` {where}"
+        return f"install what the command needs, let `setup` install it, or fix `command` {where}"
     if result.outcome is CheckOutcome.BROKEN:
-        return f"fix it, or give it more time: `timeout_minutes` {where}"
+        return f"fix the check, or give it more time: `timeout_minutes` {where}"
     if result.outcome is CheckOutcome.NOT_RUN:
         if result.counts is not None:
-            return f"add a first test (a bead of type {BeadType.REPAIR} may), or write min_tests = 0 {where}"
-        return f'say what it prints: `format`, `report` or format = "exit" {where}'
+            return f"add a first test, perhaps with a bead of type {BeadType.REPAIR}, or write min_tests = 0 {where}"
+        return f'name the output format: `format`, `report` or format = "exit" {where}'
     if is_unsure([result], [check]):
         return (
-            "it failed before it told of a test: install its runner, name what brings it in as `setup`, or fix "
+            "the check failed before it ran a test: install its test runner, let `setup` install it, or fix "
             f"`command` {where}"
         )
     return f'fix main, or let an agent fix it: nobrakes add "Fix main" --type {BeadType.REPAIR} --no-tests'
@@ -296,7 +294,7 @@ def _advice(result: CheckResult, check: Check) -> str:
 def passed(results: Sequence[CheckResult]) -> str:
     """A main that lets agents start: how many tests, and how long."""
     if overall(results) is not CheckOutcome.PASS:
-        return "main has no test yet: the first bead that brings some is compared with nothing"
+        return "main has no test yet, so the first bead with tests is compared with nothing"
     tests = sum(result.counts.ran for result in results if result.counts is not None)
     seconds = sum(result.seconds for result in results)
     return f"main passes its checks ({counted(tests, 'test') + ', ' if tests else ''}{seconds:.1f} s)"

@@ -22,7 +22,7 @@ LISTED = 12
 def test(
     channel: Annotated[str | None, Field("One channel (default: all).", metavar="CHANNEL")] = None,
 ) -> Output:
-    """Send a test notice through each channel now. It ends with an error if a channel does not accept it."""
+    """Send a test notice through each channel now. The command fails if a channel does not accept the notice."""
     from ..notices import service as notices_service
 
     with opened() as app:
@@ -30,7 +30,7 @@ def test(
     failed = [one.channel for one in found if one.error]
 
     def text(screen: Screen) -> str:
-        rows = [f"{one.channel}: {one_line(one.error) if one.error else 'took it'}" for one in found]
+        rows = [f"{one.channel}: {one_line(one.error) if one.error else 'accepted the notice'}" for one in found]
         return "\n".join(screen.paint(row, "red") if one.error else row for one, row in zip(found, rows, strict=True))
 
     data = {"channels": [{"channel": one.channel, "sent": not one.error, "error": one.error} for one in found]}
@@ -39,7 +39,7 @@ def test(
 
 
 def show() -> Output:
-    """List the channels: which notices wait and until when, which was sent last, and which failed."""
+    """List the channels, each with its waiting notices, the notice sent last, and failed notices."""
     from ..notices import service as notices_service
 
     with looked_at() as app:
@@ -49,10 +49,10 @@ def show() -> Output:
 
 def _page(found: "NotifyView", screen: Screen) -> list[str]:
     if not found.channels:
-        return ["no channel is set: write a table [notify.channels.NAME] into .nobrakes/config.toml"]
+        return ["no channel is configured: add a table [notify.channels.NAME] to .nobrakes/config.toml"]
     lines = [line for channel in found.channels for line in _channel(channel, found.now, screen)]
     if found.deliveries:
-        lines += ["", screen.paint("deliveries, newest first", "bold")]
+        lines += ["", screen.paint("notices, the newest first", "bold")]
         lines += [cut(_row(one, found.now), screen.width) for one in found.deliveries[:LISTED]]
     return lines
 
@@ -62,9 +62,9 @@ def _channel(one: "ChannelView", now: float, screen: Screen) -> list[str]:
     least = "" if one.severity == "info" else f", from {one.severity} on"
     lines = [f"{screen.paint(one.name, 'bold')} ({one.type}): {takes}{least}"]
     if one.trouble:
-        lines.append(screen.paint(f"  cannot work: {one_line(one.trouble)}", "red"))
+        lines.append(screen.paint(f"  does not work: {one_line(one.trouble)}", "red"))
     if one.waiting:
-        when = f", the first one for {age(one.next_at - now)}" if one.next_at is not None and one.next_at > now else ""
+        when = f", the next try in {age(one.next_at - now)}" if one.next_at is not None and one.next_at > now else ""
         lines.append(f"  {count(one.waiting, 'message')} waiting{when}")
     if one.last is not None:
         error = f": {one_line(one.last.error)}" if one.last.error else ""
@@ -82,12 +82,12 @@ def _row(one: "Delivery", now: float) -> str:
 
 
 def secret(name: Annotated[str, Field("The `secret` of a channel in config.toml.", metavar="NAME")]) -> Output:
-    """Store an address or a token, from stdin or typed invisibly. It is stored in a private file in your settings
+    """Store a channel's address or token, from stdin or typed invisibly, in a private file in your settings
     folder, outside every repository."""
     from ..config.user import keep
 
     path = keep(name, _asked(name))
-    return said({"name": name, "path": path}, f"the secret {one_line(name)} is kept in {path}")
+    return said({"name": name, "path": path}, f"the secret {one_line(name)} is stored in {path}")
 
 
 def _asked(name: str) -> str:
@@ -98,7 +98,7 @@ def _asked(name: str) -> str:
     try:
         return getpass(f"the secret {one_line(name)}: ")
     except EOFError:
-        raise NotAllowed("no secret was given", "Type it, or give it on stdin.") from None
+        raise NotAllowed("no secret was given", "Type the secret, or pass it on stdin.") from None
 
 
 NOT_KNOWN = "a repository no longer listed"
@@ -138,11 +138,11 @@ def _pair(word: str) -> tuple[str, str]:
 
 
 def _machine(found: "MachineView", screen: Screen) -> str:
-    limits = machine_lines(found, screen) or ["nothing is limited for all repositories together"]
+    limits = machine_lines(found, screen) or ["no limit is set for all repositories together"]
     rows = [(one.path or NOT_KNOWN, str(one.agents), f"{one.usd:.6g}", str(one.tokens)) for one in found.repositories]
     shares = ["", table(("REPOSITORY", "AGENTS", "USD TODAY", "TOKENS TODAY"), rows, screen)] if rows else []
     shares += [f"pages start sessions below {one_line(', '.join(found.session_roots))}"] if found.session_roots else []
-    return "\n".join([*limits, *shares, f"the day ends at {spoken(found.day_ends_at)}"])
+    return "\n".join([*limits, *shares, f"the day of the daily limits ends at {spoken(found.day_ends_at)}"])
 
 
 def repositories(
@@ -205,7 +205,7 @@ def mcp(
         return said(None, "")
     if http:
         if session:
-            raise UsageError("over HTTP each call names its session", "Leave --session out.")
+            raise UsageError("--http takes no --session: each call names its session", "Leave --session out.")
         from .. import mcp_server
 
         mcp_server.serve_http(port, write)
@@ -246,10 +246,10 @@ def client(
             )
         case ["add", name]:
             token = coding.add(name)
-            return said({"client": name, "token": token}, f"the token of {one_line(name)}, shown this once:\n{token}")
+            return said({"client": name, "token": token}, f"the token of {one_line(name)}, shown only now:\n{token}")
         case ["revoke", name]:
             coding.revoke(name)
-            return said({"client": name}, f"the token of {one_line(name)} no longer works")
+            return said({"client": name}, f"the token of {one_line(name)} is revoked")
         case other:
             given = one_line(" ".join(other))[:40]
             raise UsageError(
@@ -260,15 +260,15 @@ def client(
 def web(
     open_browser: Annotated[bool, Field("Open it in your browser.", ("--open",))] = False,
     port: Annotated[
-        int | None, Field("The port. Default 7117 or a free one.", ("--port",), least=1, greatest=65535)
+        int | None, Field("The port (default: 7117, or a free port).", ("--port",), least=1, greatest=65535)
     ] = None,
     code: Annotated[bool, Field("Print a new code and QR code for the running server.", ("--code",))] = False,
-    lan: Annotated[bool, Field("Let others in your network reach the login page.", ("--lan",))] = False,
-    host: Annotated[str, Field("The host in the address; with --lan this machine's address.", ("--host",))] = "",
-    tls_cert: Annotated[str, Field("A TLS certificate, to serve https.", ("--tls-cert",), metavar="FILE")] = "",
-    tls_key: Annotated[str, Field("The key of the certificate.", ("--tls-key",), metavar="FILE")] = "",
+    lan: Annotated[bool, Field("Let other machines in your network reach the login page.", ("--lan",))] = False,
+    host: Annotated[str, Field("The host name in the address; with --lan this machine's address.", ("--host",))] = "",
+    tls_cert: Annotated[str, Field("A TLS certificate, to serve over https.", ("--tls-cert",), metavar="FILE")] = "",
+    tls_key: Annotated[str, Field("A file with the key of the certificate.", ("--tls-key",), metavar="FILE")] = "",
     token_file: Annotated[
-        str, Field("While it runs, write a token for scripts here.", ("--token-file",), metavar="FILE")
+        str, Field("Write a token for scripts to this file while the server runs.", ("--token-file",), metavar="FILE")
     ] = "",
 ) -> Output:
     """Open the web pages of all your repositories, in a browser or on a phone. It runs until Ctrl-C. The pages do what

@@ -42,7 +42,7 @@ def _do(operation: str, **given: Any) -> Output:
     if operation == "test" and not reply.data["passed"]:
         error = ChecksFailed("not every check passed")
     elif given.get("wait") and None in reply.data.values():
-        error = NotAnswered("no answer came in that time")
+        error = NotAnswered("there was no answer in this time")
     return Output(reply.data, lambda screen: "\n".join(lines(reply.text)), error)
 
 
@@ -58,7 +58,7 @@ def done(
         bool, Field("Whether the next attempt starts without your commits.", ("--discard-branch/--keep-branch",))
     ] = False,
 ) -> Output:
-    """Hand in: how it ended, and what the next one should know. Commit first; then end your session.
+    """Hand in your work: how it ended, and what the next agent should know. Commit first; then end your session.
 
     A discarded branch is archived, not lost."""
     if ended is not None and outcome is not None and ended != outcome:

@@ -42,7 +42,7 @@ def _taken(found: "Taken") -> list[str]:
     place, bead = shlex.quote(found.folder), found.bead.id
     lines = [f"{found.stopped} was stopped"] if found.stopped else []
     lines += [f"archived: {one_line(', '.join(found.archived))}"] if found.archived else []
-    how = "its branch" if found.made else "it is worked on already; its branch"
+    how = "its branch" if found.made else "you have it already; its branch"
     lines.append(f"{bead} is yours: {how} {one_line(found.branch)} is in {one_line(found.folder)}")
     if found.conflicts:
         files = one_line(", ".join(found.conflicts[:10]))
@@ -71,7 +71,7 @@ def hand_in(
         known(app.store, bead)
         found = taking.hand_in(taking.repository(app.store, app.git, app.paths, app.config), bead, actor(), source)
     where = one_line(found.branch or found.folder)
-    return said(found, f"{bead}: {found.head[:12]} of {where} is handed in; the Reviewer is next")
+    return said(found, f"{bead}: commit {found.head[:12]} of {where} is handed in; the Reviewer checks it next")
 
 
 LINES = 200
@@ -84,7 +84,7 @@ def _statuses(words: list[str] | None) -> tuple[Any, ...]:
         return tuple(Status(word.strip().lower().replace("-", "_")) for word in words or ())
     except ValueError as error:
         allowed = ", ".join(status.value for status in Status)
-        raise UsageError(f"{one_line(str(error))}: there is no such status", f"Use one of: {allowed}.") from None
+        raise UsageError(f"unknown status: {one_line(str(error))}", f"Use one of: {allowed}.") from None
 
 
 def list_beads(
@@ -126,7 +126,7 @@ def list_beads(
 
 
 def show(bead: BeadId) -> Output:
-    """Show everything about one bead: texts, dependencies, attempts and open escalations."""
+    """Show everything about one bead: its texts, dependencies, attempts and open escalations."""
     from ..beads.service.bead_page import bead_detail, neighbours
 
     with looked_at() as app:
@@ -139,14 +139,14 @@ def show(bead: BeadId) -> Output:
 
 def ready(
     beads: Annotated[list[str] | None, Field("With --explain: only these beads.", metavar="BEAD")] = None,
-    explain: Annotated[bool, Field("Print for each bead why it is ready or not.", ("--explain",))] = False,
+    explain: Annotated[bool, Field("Print for each bead why it can start now, or why not.", ("--explain",))] = False,
     limit: Annotated[int, Field("The maximum number.", ("--limit", "-n"), least=1)] = 20,
 ) -> Output:
     """List beads that agents can start now, in the order in which they will start."""
     from ..beads.service import bead_page
 
     if beads and not explain:
-        raise UsageError("naming a bead has no effect without --explain", "Add --explain.")
+        raise UsageError("bead names have no effect without --explain", "Add --explain.")
     with looked_at() as app:
         for bead in beads or ():
             known(app.store, bead)
@@ -175,9 +175,9 @@ def reviews(limit: int) -> Output:
 def _review(review: "Review", screen: Screen) -> str:
     from ..events.words import with_title
 
-    at_work = f"at work: {work_status.stage(review.step, review.onto)}"
+    at_work = f"under review: {work_status.stage(review.step, review.onto)}"
     end = work_status.ending(review.outcome.value, review.onto) if review.outcome else at_work
-    where = f"landed on {work_status.main_of(review.onto)}" if review.onto else "merged"
+    where = f"merged into {work_status.main_of(review.onto)}" if review.onto else "merged"
     word = f"{where} as {review.commit[:12]}" if review.commit else end
     style = "green" if review.commit else "" if review.outcome is None else "yellow"
     reason = one_line(review.detail.split("\n", 1)[0]) if review.detail and not review.commit else ""
@@ -201,7 +201,7 @@ def _check(result: Any) -> str:
 
 def history(
     bead: BeadId,
-    transcript: Annotated[bool, Field("Print all that its agents said and did instead.", ("--transcript",))] = False,
+    transcript: Annotated[bool, Field("Print instead what its agents said and did.", ("--transcript",))] = False,
     attempt: Annotated[int | None, Field("With --transcript: only this attempt.", ("--attempt",), least=1)] = None,
     last: Annotated[int, Field("With --transcript: lines for each attempt.", ("--last",), least=1)] = 100,
 ) -> Output:
@@ -214,7 +214,7 @@ def history(
 
         return log(bead, attempt, last)
     if attempt is not None:
-        raise UsageError("--attempt chooses a transcript, and none is asked for", "Give --transcript too.")
+        raise UsageError("--attempt has no effect without --transcript", "Add --transcript.")
     with looked_at() as app:
         known(app.store, bead)
         found = bead_page.history(app.store, app.git, bead)
@@ -270,7 +270,7 @@ STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 def diff(
     bead: BeadId,
-    stat: Annotated[bool, Field("Only the files, with numbers of added and removed lines.", ("--stat",))] = False,
+    stat: Annotated[bool, Field("Show only the files, with counts of added and removed lines.", ("--stat",))] = False,
 ) -> Output:
     """Show what a bead changes. Before its merge: the commits on its branch compared with main where the branch
     started, also while an agent works on it. If nobody works on it: its saved or archived branch. After its merge: what

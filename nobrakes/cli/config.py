@@ -37,7 +37,7 @@ def config(
     """Show every setting in force: those in .nobrakes/config.toml and the defaults. `config get KEY` shows one, `config
     set KEY VALUE` changes it, and `config unset KEY` restores the default. Nothing else in the file changes."""
     if check and every:
-        raise UsageError("--check and --all do not go together", "One judges the file, the other prints it.")
+        raise UsageError("--check and --all cannot be combined", "--check validates the file, and --all prints it.")
     with opened() as app:
         settings, path = app.config, app.paths.config
         if check:
@@ -119,7 +119,7 @@ def follows(changed: "Changed") -> list[str]:
     if changed.wrong:
         return [f"the previous settings stay in force until {os.path.relpath(changed.path)} is valid"]
     if not changed.written:
-        return ["nothing was written: the file already has this value"]
+        return ["nothing changed: the file already has this value"]
     keys = [one.key for one in changed.changes]
     with opened() as app:
         from ..app import here
@@ -127,7 +127,7 @@ def follows(changed: "Changed") -> list[str]:
         return [
             since(app.paths, *keys),
             *[
-                f"`nobrakes set` still overrides it with {name} = {value}; "
+                f"but `nobrakes set` overrides it with {name} = {value}; "
                 f"to use the file again: nobrakes set {name}=default"
                 for name, value in control.overrides(app.store).items()
                 if f"limits.{name}" in keys
@@ -138,7 +138,7 @@ def follows(changed: "Changed") -> list[str]:
         ]
 
 
-_CHECKS_CHANGE = ("from now on every merge must pass this; to try it on main: nobrakes init --trial",)
+_CHECKS_CHANGE = ("from now on every merge must pass this check; to try it on main: nobrakes init --trial",)
 
 
 def _agent_warnings(config: "Config", here: Here) -> list[str]:
@@ -158,7 +158,7 @@ def _committed(paths: "Paths") -> list[str]:
 
 
 CheckKind = Literal["test", "lint", "types", "build"]
-CHECK = "The command (default: detected from the project)."
+CHECK = "The command of this check (default: detected in the project)."
 
 
 def init(
@@ -167,12 +167,12 @@ def init(
     lint: Annotated[str | None, Field(CHECK, ("--lint",))] = None,
     types: Annotated[str | None, Field(CHECK, ("--types",))] = None,
     build: Annotated[str | None, Field(CHECK, ("--build",))] = None,
-    trial: Annotated[bool | None, Field("Run the checks on main (asks by default).", ("--trial/--no-trial",))] = None,
-    collect: Annotated[bool, Field("Run pytest, jest and go to list their tests.", ("--collect",))] = False,
+    trial: Annotated[bool | None, Field("Run the checks on main once (default: ask).", ("--trial/--no-trial",))] = None,
+    collect: Annotated[bool, Field("Run pytest, jest and go so that they list their tests.", ("--collect",))] = False,
     agent: Annotated[
         str | None, Field("The agent for both roles: claude, codex, gemini, acp or script.", ("--agent",))
     ] = None,
-    command: Annotated[str | None, Field("The command of the agent acp or script.", ("--command",))] = None,
+    command: Annotated[str | None, Field("The command of the agent, if it is acp or script.", ("--command",))] = None,
 ) -> Output:
     """Set nobrakes up in this repository. You can run it again: it keeps everything that exists, except the agent if
     you name another one, and adds checks that you name. On a terminal it asks whether to run the checks on main once;
@@ -240,7 +240,7 @@ def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] 
 
 
 def _set_up(report: "InitReport", tried: tuple[bool, list[str]] | None, screen: Screen) -> str:
-    done = "is set up" if report.created else "was set up already"
+    done = "is set up" if report.created else "was already set up"
     out = [f"nobrakes {done} in {report.paths.folder}"]
     out += [f"  made    {', '.join(report.created)}"] if report.created else []
     out.append(f"  main    {one_line(report.main)} ({one_line(report.main_why)})")
@@ -257,6 +257,6 @@ def _set_up(report: "InitReport", tried: tuple[bool, list[str]] | None, screen: 
         out += [("" if tried[0] else screen.paint("warning: ", "yellow")) + one_line(text) for text in tried[1]]
     elif report.detected.checks:
         out.append(
-            "  the checks were not tried on main: try them with `nobrakes init --trial`; the first run tries them too"
+            "  the checks have not run on main yet: `nobrakes init --trial` runs them now, else the first run does"
         )
     return "\n".join([*out, "", "Next:", *(f"  {one_line(step)}" for step in report.next_steps)])

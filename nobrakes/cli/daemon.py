@@ -61,7 +61,7 @@ def start(user: UserPlace = False, **given: Any) -> Output:
     with opened_or_home(user) as app:
         now = app.store.now()
         found, text = commands.start(app, actor(), **given)
-    first, stands = f"{text}; it logs to {found['log']}", found["hindrances"]
+    first, stands = f"{text}; its log is {found['log']}", found["hindrances"]
     waits = replace(stands, found=tuple(one for one in stands.found if one.kind not in OVER))
     return Output(found, lambda screen: "\n".join([first, *lines(waits, now, screen)]))
 
@@ -70,8 +70,8 @@ def status(user: UserPlace = False) -> Output:
     """Show whether a daemon runs here. The exit code is 24 if none does."""
     with opened_or_home(user, is_reading=True) as app:
         pid = control.running(app.paths)
-    text = f"a daemon works (process {pid})" if pid else "no daemon works here"
-    error = None if pid else DaemonNotRunning("no daemon works here")
+    text = f"a daemon is running (process {pid})" if pid else "no daemon is running here"
+    error = None if pid else DaemonNotRunning("no daemon is running here")
     return Output({"running": pid is not None, "pid": pid}, lambda screen: text, error)
 
 
@@ -84,7 +84,7 @@ def run() -> Output:
         daemon_service.serve(
             lambda: open_daemon(app), Plain(app.store, 0.0), until_idle=False, ready=report_ready, is_background=True
         )
-    return said({"ended": True}, "the daemon has ended")
+    return said({"ended": True}, "the daemon has stopped")
 
 
 NARROWEST = 40
@@ -100,11 +100,11 @@ def sentence(found: dict[str, int]) -> str:
 
 def running_run(
     until_idle: Annotated[
-        bool, Field("End when all remaining work waits for a person.", ("--until-idle/--forever",))
+        bool, Field("End when all remaining work is waiting for a person.", ("--until-idle/--forever",))
     ] = True,
-    red_main: Annotated[bool, Field("Let agents start although main fails its checks.", ("--red-main",))] = False,
+    red_main: Annotated[bool, Field("Let agents start even if main fails its checks.", ("--red-main",))] = False,
     doers: Annotated[
-        int | None, Field("Doers at the same time, from now on.", ("--doers",), least=0, greatest=256)
+        int | None, Field("How many agents can run at the same time, from now on.", ("--doers",), least=0, greatest=256)
     ] = None,
     as_json: AsJson = False,
 ) -> Output:
@@ -144,7 +144,7 @@ def running_run(
 
     if interrupted:
         return Output(data, text, Interrupted("it was interrupted", "`nobrakes run` resumes the work."))
-    return Output(data, text, None if settled else Unsettled("something waits for you or for its time"))
+    return Output(data, text, None if settled else Unsettled("some work is waiting for you, or for a given time"))
 
 
 def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
@@ -163,7 +163,7 @@ def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
         return serve(app, picture, until_idle=until_idle, notifier=picture)
 
 
-Yes = Annotated[bool, Field("Do it. Without --yes it only shows the changes.", ("--yes",))]
+Yes = Annotated[bool, Field("Make the changes (default: only show them).", ("--yes",))]
 
 
 def install(yes: Yes = False) -> Output:
@@ -180,11 +180,11 @@ def install(yes: Yes = False) -> Output:
         out = [f"the watchdog checks once a minute ({watchdog.NAME}.timer); it wrote:"]
         out += [*map(one_line, wanted.files), *_notes(wanted)]
     else:
-        out = ["nothing has been written yet; --yes writes these files:"]
+        out = ["nothing has been changed yet; --yes writes these files:"]
         for path, text in wanted.files.items():
             out += ["", f"{one_line(path)}", *(f"    {line}" for line in text.splitlines())]
         out += ["", "and then:", *(f"    systemctl --user {' '.join(words)}" for words in wanted.commands)]
-        out += ["", *_notes(wanted), "`nobrakes daemon install --yes` does it"]
+        out += ["", *_notes(wanted), "to do so: nobrakes daemon install --yes"]
     return said({**plain(wanted), "done": yes}, "\n".join(out))
 
 
@@ -196,12 +196,12 @@ def uninstall(yes: Yes = False) -> Output:
     wanted = watchdog.plan(process_environment())
     files = watchdog.uninstall(wanted) if yes else watchdog.installed(wanted)
     if yes:
-        out = ["the watchdog is removed, with these files:", *map(one_line, files)]
+        out = ["the automatic restart is removed, with these files:", *map(one_line, files)]
     elif files:
-        out = ["nothing is changed yet; --yes stops its timer and removes these files:", *map(one_line, files)]
-        out.append("`nobrakes daemon uninstall --yes` does it")
+        out = ["nothing has been changed yet; --yes stops the timer and removes these files:", *map(one_line, files)]
+        out.append("to do so: nobrakes daemon uninstall --yes")
     else:
-        out = ["no watchdog is installed"]
+        out = ["the automatic restart is not installed"]
     return said({"files": list(files), "done": yes}, "\n".join(out))
 
 
@@ -244,14 +244,14 @@ def _notes(wanted: "Plan") -> list[str]:
     if wanted.not_written:
         names = ", ".join(wanted.not_written)
         out += [
-            f"not written down, since it is secret: {names}",
-            "  a daemon that the timer starts has it only from a file of yours in ~/.config/environment.d",
+            f"these variables are secret, so nobrakes does not store them: {names}",
+            "  a daemon that the timer starts sees them only if you write them to a file in ~/.config/environment.d",
         ]
     if not wanted.lingers:
         out += [
-            "your account's timers run only while you are logged in, since lingering is off",
-            "  `loginctl enable-linger` lets them run from the start of the machine on, and after you have logged out:",
-            "  all services of your account then run without you; `loginctl disable-linger` ends that",
+            "your timers run only while you are logged in, because lingering is off for your account",
+            "  `loginctl enable-linger` lets them run from the start of the machine, and after you log out:",
+            "  all services of your account then run while you are logged out; `loginctl disable-linger` ends that",
         ]
     return out
 
@@ -290,7 +290,7 @@ def _show() -> Output:
     def text(screen: Screen) -> str:
         out = lines(stands, found.now, screen, (Kind.COOLDOWN, Kind.CAP, Kind.NO_PLACE, Kind.MACHINE).__contains__)
         out += [*cap_lines(found.caps), *machine_lines(found.machine, screen)]
-        return "\n".join(out) or "no provider refuses"
+        return "\n".join(out) or "no provider refuses requests"
 
     return Output(found, text)
 
@@ -468,7 +468,7 @@ def picture(
         out.append(screen.paint(head, "cyan") + since + cut(one_line(talk.session.title), room))
     works = board.attempts or board.talks
     state = "stopping" if board.stopping else "paused" if board.paused else "" if works else "waiting"
-    state += "  frozen: merges wait until main is green" if board.frozen else ""
+    state += "  frozen: merges wait until main passes its checks" if board.frozen else ""
     out.append(cut(f"{counts}  {state}".rstrip(), screen.width - 1))
     switches = (Kind.PAUSED, Kind.STOPPING)  # the line above says them
     told_ = [told(one, now).what for one in board_blockers(board) if one.kind not in switches]

@@ -51,7 +51,7 @@ def asked(found: "Escalation") -> list[str]:
     if found.form is None:
         return []
     form = forms.form(found.form)
-    open_ = "" if form.required else ", or nothing: the agent decides then"
+    open_ = "" if form.required else "; or nothing, and the agent decides"
     out = ["", f"  P{form.priority}, {_ASKS[form.kind]}{open_}"]
     return [*out, "", paragraph(form.context)] if form.context else out
 
@@ -67,17 +67,17 @@ def listed(found: "Sequence[Asked]", now: float, screen: Screen) -> str:
     rows = [
         (
             *(str(one.id), priority(one), age(now - one.created_at), str(one.behind or "")),
-            one_line(f"{one.bead}  {one.subject}" if one.bead else "no single bead"),
+            one_line(f"{one.bead}  {one.subject}" if one.bead else "not about one bead"),
         )
         for one in found
     ]
     if not (lines := table(("N", "P", "AGE", "BEHIND", "BEAD"), rows, screen).splitlines()):
-        return "no escalation waits for your decision"
+        return "no escalation needs your decision"
     out = [lines[0]]
     for line, one in zip(lines[1:], found, strict=True):
         why = f"{'decided: ' if one.resolved_at is not None else ''}{kind(one)}: {one_line(one.title)}"
         out += [line, f"      {cut(why, screen.width - 6)}"]
-    return "\n".join([*out, "", "to see one, and your choices: nobrakes escalation N"])
+    return "\n".join([*out, "", "to see an escalation and your choices: nobrakes escalation N"])
 
 
 def kind(found: "Asked | DecisionView") -> str:
@@ -109,11 +109,11 @@ class _Page(TextLayout):
     def head(self, found: "DecisionView", now: float) -> list[str]:
         subject = f": {found.about.id} {one_line(found.about.title)}" if found.about else ""
         title = cut(f"escalation {found.id}: {kind(found)}{subject}", self.width)
-        waits = f"{count(found.behind, 'bead')} behind it" if found.about else "about no single bead"
+        waits = f"{count(found.behind, 'bead')} waiting for it" if found.about else "not about one bead"
         out = [self.screen.paint(title, "bold"), f"  asked {age(now - found.created_at)} ago, {waits}"]
         if found.others:
             numbers = ", ".join(map(str, found.others))
-            out.append(f"  the bead also waits for escalation {numbers}: it continues when all are decided")
+            out.append(f"  the bead also waits for escalation {numbers}; it continues after you decide all of them")
         return out
 
     def what_happened(self, found: "DecisionView") -> list[str]:
@@ -130,10 +130,10 @@ class _Page(TextLayout):
     def decided(self, found: "DecisionView") -> list[str]:
         out: list[str] = []
         if found.answer is not None:
-            read = "" if found.read_at is None else ", and an agent acts by it"
+            read = "" if found.read_at is None else ", and an agent has read it"
             out += ["", f"answer{read}:", *self.wrapped(one_line(found.answer), "  ")]
             if found.read_at is None and found.resolved_at is not None:
-                out.append(f"To withdraw it, until an agent reads it: nobrakes answer {found.id} --take-back")
+                out.append(f"To withdraw the answer, before an agent reads it: nobrakes answer {found.id} --take-back")
         if found.resolved_at is not None:
             out += ["", f"resolved {spoken(found.resolved_at)}: {one_line(found.resolution)}"]
         return out
@@ -165,7 +165,7 @@ class _Page(TextLayout):
         if bead.acceptance.lines:
             out += ["  done when:", *self.text(bead.acceptance, "    - ")]
         elif not bead.description.lines:
-            out.append("  it has no description and no acceptance criteria")
+            out.append("  the bead has no description and no acceptance criteria")
         if bead.waiting:
             out += self.wrapped(f"waiting for it: {', '.join(bead.waiting)}", "  ")
         return out
@@ -177,7 +177,7 @@ class _Page(TextLayout):
         for other in found.others:
             whose = f"{other.bead} {other.title}" if other.bead else other.title
             by = f"by {other.who}, {other.commit[:12]}, {spoken(other.at)}" if other.at else f"by {other.who}"
-            out += self.wrapped(f"{found.where} has meanwhile: {whose} ({by}) in {', '.join(other.paths)}", "  ")
+            out += self.wrapped(f"{found.where} has since changed: {whose} ({by}) in {', '.join(other.paths)}", "  ")
         for file in found.files:
             out += self.conflict_file(file, found.where)
         if found.more:
@@ -234,7 +234,7 @@ class _Page(TextLayout):
         said = [one_line(line.text) for line in found.last.lines if line.text.strip()]
         title = f"the last output of {found.last.name} in attempt {found.last.attempt}:"
         told = [f"  | {cut(line, self.width - 4)}" for line in said]
-        return ["", self.head_line(title), *told, f"  all of it: {found.last.command}"]
+        return ["", self.head_line(title), *told, f"  the complete output: {found.last.command}"]
 
     def difference(self, found: "BranchDifference | None") -> list[str]:
         if found is None:
@@ -270,7 +270,7 @@ Number = Annotated[int, Field("The escalation's number.", metavar="N")]
 
 
 def escalations(
-    all: Annotated[bool, Field("Include resolved ones.", ("--all",))] = False, user: UserPlace = False
+    all: Annotated[bool, Field("Include resolved escalations.", ("--all",))] = False, user: UserPlace = False
 ) -> Output:
     """List what waits for your decision: urgent escalations first, then those that block the most beads."""
     from ..app import blockers
@@ -295,7 +295,7 @@ def escalations(
 
 def escalation(
     number: Number,
-    all: Annotated[bool, Field("Show everything in full.", ("--all",))] = False,
+    all: Annotated[bool, Field("Show all texts in full.", ("--all",))] = False,
     user: UserPlace = False,
 ) -> Output:
     """Show one escalation: what happened, your choices and their costs, what was tried, and the details."""

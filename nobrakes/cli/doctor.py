@@ -28,7 +28,7 @@ STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
 
 def undo(
     what: Annotated[str | None, Field("A step's number in `events`, or a bead's id.", metavar="SEQ|BEAD")] = None,
-    event: Annotated[int | None, Field("The number, even if a bead has this name.", ("--event",), least=1)] = None,
+    event: Annotated[int | None, Field("A step's number, even if a bead has that name.", ("--event",), least=1)] = None,
     bead: Annotated[str | None, Field("The bead's id, if it looks like a number.", ("--bead",))] = None,
     yes: Annotated[bool, Field("Undo a bead's merge, or a step with several beads.", ("--yes", "-y"))] = False,
     as_json: AsJson = False,
@@ -47,7 +47,7 @@ def undo(
             sys.stderr.write(f"{line}\n")
 
     if sum(one is not None for one in (what, event, bead)) > 1:
-        raise UsageError("choose one way to name the step to undo", "Give a number, a bead, or neither.")
+        raise UsageError("the step to undo is named twice", "Name a step by its number or its bead, or neither.")
     if what is not None and what.isdigit() and not int(what):
         raise UsageError("event numbers start at 1, not 0", "`nobrakes events` shows them.")
     with opened() as app:
@@ -67,8 +67,8 @@ def undo(
     def text(screen: Screen) -> str:
         out = [one_line(found.text)]
         out += [f"  the revert is {found.commit}"] if found.commit else []
-        out += [f"  have it done again: nobrakes release {one}" for one in found.beads if found.commit]
-        out += [f"  or give it up: nobrakes cancel {one}" for one in found.beads if found.commit]
+        out += [f"  to let agents do it again: nobrakes release {one}" for one in found.beads if found.commit]
+        out += [f"  or to cancel it: nobrakes cancel {one}" for one in found.beads if found.commit]
         kept = [f"  its work is saved at {one_line(ref)}" for ref, _ in found.archived]
         return "\n".join([*out, *kept, *(["  the next attempt continues from it"] if kept else [])])
 
@@ -81,8 +81,8 @@ def _bead_named(store: "Store", what: str | None) -> str | None:
         return what
     if store.beads(ids=[what]):
         raise UsageError(
-            f"'{what}' is a bead, and a number of an event",
-            f"Say which: `nobrakes undo --bead {what}` or `nobrakes undo --event {what}`.",
+            f"'{what}' is both a bead's id and a step's number",
+            f"Type `nobrakes undo --bead {what}` or `nobrakes undo --event {what}`.",
         )
     return None
 
@@ -100,12 +100,12 @@ def _unsure(last: "Last", bead: str, by_request: bool) -> NotAllowed:
         why = f"{what} would revert the merge {last.commit[:12]} of {bead} (event {last.seq})"
     else:
         others = ", ".join(one for one in last.beads if one != bead)
-        why = f"event {last.seq} is a step of {count(len(last.beads), 'bead')}: {others} would change too"
-    return NotAllowed(f"{why[:300]}; nothing was done", f"If you mean it: `nobrakes undo {bead} --yes`.")
+        why = f"event {last.seq} changed {count(len(last.beads), 'bead')}: {others} would change too"
+    return NotAllowed(f"{why[:300]}; nothing was done", f"To do it: `nobrakes undo {bead} --yes`.")
 
 
 def archive(
-    expire: Annotated[bool, Field("Remove the archived work that may be removed.", ("--expire",))] = False,
+    expire: Annotated[bool, Field("Remove the archived work that can be removed.", ("--expire",))] = False,
     as_json: AsJson = False,
 ) -> Output:
     """List archived branches and work, and which of them may be removed: merged longer ago than
@@ -119,7 +119,7 @@ def archive(
         found = control.expire(*chosen, actor()) if expire else control.look(*chosen)
 
     def text(screen: Screen) -> str:
-        out = [f"{'removed' if expire else 'may go' if one.goes else 'kept':<8} {one_line(one.ref)}" for one in found]
+        out = [f"{'removed' if expire else 'expired' if one.goes else 'kept':<8} {one_line(one.ref)}" for one in found]
         may_go = sum(one.goes for one in found)
         if not expire and may_go:
             out.append(f"{may_go} of {len(found)} can be removed: nobrakes archive --expire")
@@ -130,7 +130,7 @@ def archive(
 
 def doctor(
     repair: Annotated[str | None, Field("Repair the problem with this name.", ("--repair",))] = None,
-    agents: Annotated[bool, Field("Test the installed agent CLIs instead.", ("--agents",))] = False,
+    agents: Annotated[bool, Field("Test the installed agent CLIs, and nothing else.", ("--agents",))] = False,
 ) -> Output:
     """Find what is broken, and print how to fix it. It changes nothing without --repair.
 
@@ -150,7 +150,7 @@ def doctor(
         git, store = or_none(lambda: app.git), opened_store(app.paths, lambda: app.store)
         if repair is not None:
             if os.environ.get("NOBRAKES_TOKEN"):
-                raise NotAllowed("an agent may not repair the repository", "Say it with `nobrakes agent escalate`.")
+                raise NotAllowed("only a person can repair the repository", "Report it with `nobrakes agent escalate`.")
             done = doctor_service.repair(repair, store, git, app.paths)
             return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "nothing to repair")
         config = or_none(lambda: app.config)
@@ -168,9 +168,9 @@ def _try_agents(app: "App", repair: str | None) -> Output:
     from .. import conformance
 
     if repair is not None:
-        raise UsageError("--agents and --repair do not go together", "Run one after the other.")
+        raise UsageError("--agents and --repair cannot be combined", "Run one after the other.")
     if os.environ.get("NOBRAKES_TOKEN"):
-        raise NotAllowed("an agent may not test agent CLIs", "Say it with `nobrakes agent escalate`.")
+        raise NotAllowed("only a person can test agent CLIs", "Report it with `nobrakes agent escalate`.")
     report = conformance.trial_run(app.config, app.paths, process_environment())
     failed = [one.agent for one in report.agents if not one.ok]
     error = NobrakesError(f"failed: {', '.join(failed)}", "Install the version that the docs name.") if failed else None
@@ -207,20 +207,20 @@ def text(report: "Report", screen: Screen) -> str:
     out += [_row(one, screen).rstrip() for one in report.agents]
     for one in report.agents:
         if one.command and one.program is not None:
-            whose = "the command is" if one.named else "no command is set for it; it was tried with"
+            whose = "the command is" if one.named else "no command is set for it, so nobrakes tested"
             out.append(f"{one.agent}: {whose} {one_line(' '.join(one.command))}; the guard sees only what it asks for")
         elif one.program is not None and not one.known:
             shown = one_line(one.version) or "its version is unknown"
-            out.append(f"{one.agent}: nobrakes was not tested with it ({shown}); it uses only what passes here")
+            out.append(f"{one.agent}: nobrakes is untested with this version ({shown}); it uses only what passes here")
         said = [c for c in one.checks if not c.passed and c.detail and c.detail != NOT_SO_FAR]
         out += [f"{one.agent}: {c.name}: {one_line(c.detail)}" for c in said]
-    return "\n".join([*out, f"tried with a scripted model: no key, no token, {report.network}"])
+    return "\n".join([*out, f"tested with a scripted model: no key, no tokens, {report.network}"])
 
 
 def _row(one: "Tried", screen: Screen) -> str:
     begin = f"{one.agent:<{_WIDTH}} "
     if one.program is None:
-        return f"{begin}missing: not installed, so not tried"
+        return f"{begin}missing: not installed, so not tested"
     return begin + f"{one_line(one.version)[:13] or '?':<14}" + "".join(_cell(check, screen) for check in one.checks)
 
 

@@ -38,9 +38,9 @@ WAYS = ("tree", "kanban", "timeline")
 
 def list_features(
     state: Annotated[str, Field("all, active, paused, completed, expired, error, rolled_back.", ("--state",))] = "all",
-    search: Annotated[str, Field("Search words in title, description or files.", ("--search", "-s"))] = "",
-    sort: Annotated[str, Field("activity, created or stage.", ("--sort",))] = "activity",
-    archived: Annotated[bool, Field("Only features that are hidden from lists.", ("--archived",))] = False,
+    search: Annotated[str, Field("Only features with these words in title, text or files.", ("--search", "-s"))] = "",
+    sort: Annotated[str, Field("The order: activity, created or stage.", ("--sort",))] = "activity",
+    archived: Annotated[bool, Field("List only features that are hidden from lists.", ("--archived",))] = False,
 ) -> Output:
     """List your features: the stage of each, its age, and how often it was planned again."""
     from ..features.service import feature_page
@@ -56,7 +56,7 @@ def _list(found: "FeatureListView") -> list[str]:
         out.append(
             f"{found.hidden} more {'is' if found.hidden == 1 else 'are'} hidden: `nobrakes forge list --archived`"
         )
-    return out or ["no feature; `nobrakes forge new TITLE -d TEXT` begins one"]
+    return out or ["there is no feature; `nobrakes forge new TITLE -d TEXT` starts one"]
 
 
 def _card(one: "FeatureCard", now: float) -> str:
@@ -75,14 +75,14 @@ def _card(one: "FeatureCard", now: float) -> str:
 
 def show(
     feature: FeatureId,
-    way: Annotated[str, Field("tree, kanban or timeline.", ("--as",), metavar="WAY")] = "tree",
-    version: Annotated[int | None, Field("Show what this version changed.", ("--version",), least=1)] = None,
+    way: Annotated[str, Field("How to show the plan: tree, kanban or timeline.", ("--as",), metavar="WAY")] = "tree",
+    version: Annotated[int | None, Field("Show the changes of this version.", ("--version",), least=1)] = None,
 ) -> Output:
     """Show one feature: its stage, its plan and versions, its reviews and findings, and what was collected."""
     from ..features.service import feature_page
 
     if way not in WAYS:
-        raise UsageError(f"a plan is not shown as '{one_line(way)[:40]}'", f"Use one of: {', '.join(WAYS)}.")
+        raise UsageError(f"'{one_line(way)[:40]}' is not a way to show a plan", f"Use one of: {', '.join(WAYS)}.")
     with looked_at() as app:
         if version is not None:
             differs = feature_page.difference(app.store, feature, version)
@@ -105,7 +105,7 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
     if one.files:
         out.append(f"It touches: {cut(one_line(', '.join(one.files)), 300)}")
     for asked in found.questions:
-        out.append(f"waits for you: {asked.id}  {cut(one_line(asked.title), 90)}  (`nobrakes escalation {asked.id}`)")
+        out.append(f"needs you: {asked.id}  {cut(one_line(asked.title), 90)}  (`nobrakes escalation {asked.id}`)")
     out += [
         "",
         f"The plan ({count(found.card.beads, 'bead')}, {f'version {one.plan}' if one.plan else 'no version yet'}):",
@@ -113,7 +113,7 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
     out += _PLANS[way](found.plan) or ["  no step yet"]
     for kept in found.versions:
         changed = kept.changes
-        told = f"{len(changed.added)} new, {len(changed.gone)} gone, {len(changed.changed)} changed"
+        told = f"{len(changed.added)} new, {len(changed.gone)} removed, {len(changed.changed)} changed"
         out.append(f"  version {kept.number}: {told}; {cut(one_line(kept.why), 80)}")
     for look in found.reviews:
         detail = f": {cut(one_line(look.detail), 100)}" if look.detail else ""
@@ -134,7 +134,7 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
             f"  {i.id} {i.kind.value}, {i.state.value}: {cut(one_line(i.text), 90)}{_at(i.file, i.line)}"
             for i in found.items
         ]
-        out += [f"  before its sign-off, type: {to_answer(i)}" for i in found.items if i.is_open_point]
+        out += [f"  before the sign-off, type: {to_answer(i)}" for i in found.items if i.is_open_point]
     return out
 
 
@@ -196,7 +196,7 @@ def _differs(found: "PlanChanges") -> list[str]:
     for one in found.changed:
         out.append(f"~ {one.id}  {cut(one_line(one.title), 90)}")
         out += [f"    {name}: {_value(before)} → {_value(after)}" for name, (before, after) in one.fields.items()]
-    return out or ["it is the same plan"]
+    return out or ["this version is the same as the one before"]
 
 
 def _value(value: object) -> str:
@@ -215,11 +215,11 @@ def scan(feature: FeatureId) -> Output:
 
 def _scan(found: "ScanView") -> list[str]:
     out = [f"{count(found.files, 'file')} searched at {found.base[:12] or 'no commit'}"]
-    for heading, finds in (("in files that it touches", found.blocking), ("elsewhere", found.others)):
+    for heading, finds in (("in files that the feature changes", found.blocking), ("elsewhere", found.others)):
         out += ["", f"{heading} ({len(finds)}):"] if finds else []
         out += [f"  {one.kind.value}  {cut(one_line(one.text), 90)}{_at(one.file, one.line)}" for one in finds]
     out += [f"  and {found.more} more"] if found.more else []
-    out += [f"not read, since too large: {one_line(', '.join(found.skipped[:20]))}"] if found.skipped else []
+    out += [f"not searched, too large: {one_line(', '.join(found.skipped[:20]))}"] if found.skipped else []
     return out
 
 
@@ -246,19 +246,19 @@ def _lines(found: "ReviewsView") -> Iterator[str]:
     for one in found.iterations:
         yield f"  {_iteration(one)}"
     for review in found.running:
-        yield f"  {review.domain} looks at version {review.plan} now"
+        yield f"  a reviewer for {review.domain} is reading version {review.plan}"
     for finding in found.findings:
         about = f" ({finding.bead})" if finding.bead else ""
         answer = f": {one_line(finding.answer)}" if finding.answer else ""
         state = finding.state.value.replace("_", " ")
         yield f"  P{finding.priority} {finding.category}{about}: {one_line(finding.issue)} [{state}{answer}]"
     cost = found.estimate
-    basis = "by the reviewers so far" if cost.known else "estimated; no review has finished yet"
+    basis = "based on the reviews so far" if cost.known else "estimated; no review has finished yet"
     if found.next:
-        usd = f"about ${cost.round_usd:.2f} ({basis}), all that may follow about ${cost.all_usd:.2f}"
+        usd = f"about ${cost.round_usd:.2f} ({basis}), all possible rounds about ${cost.all_usd:.2f}"
         yield f"next round: {', '.join(found.next)}; {usd}"
     if found.may_review_again:
-        yield f"to begin it before the sign-off, type: nobrakes forge resume {found.feature} --another-round"
+        yield f"to start this round before the sign-off, type: nobrakes forge resume {found.feature} --another-round"
     yield f"spent ${cost.spent_usd:.2f} of at most ${cost.cap_usd:.2f}"
     if found.signed:
         yield f"signed off: version {found.signed['version']}, by {one_line(str(found.signed['actor']))}"
@@ -278,7 +278,7 @@ MAX_NAMED = 20
 
 def rollback(
     yes: Annotated[bool, Field("Do it.", ("--yes", "-y"))] = False,
-    dry_run: Annotated[bool, Field("Only show what it would do.", ("--dry-run",))] = False,
+    dry_run: Annotated[bool, Field("Only show what the command would do.", ("--dry-run",))] = False,
     **given: Any,
 ) -> Output:
     """Undo a whole feature. It cannot be resumed afterwards; nothing is deleted. Its open beads are cancelled, their
@@ -293,35 +293,35 @@ def rollback(
         else:
             seen = look(app.store, app.git, given["feature"])
     if not (yes or dry_run):
-        raise NotAllowed(_what(seen), f"If you mean it: `nobrakes forge rollback {seen.feature} --yes`.")
+        raise NotAllowed(_what(seen), f"To do it: `nobrakes forge rollback {seen.feature} --yes`.")
     return Output(seen, lambda screen: "\n".join(_shown(seen, screen)))
 
 
 def _what(seen: "RollbackView") -> str:
-    gone = f"; {count(len(seen.off_main), 'merge')} left alone, since main no longer has them" if seen.off_main else ""
+    gone = f"; {count(len(seen.off_main), 'merge')} skipped, because main no longer has them" if seen.off_main else ""
     stops = f" ({count(len(seen.stops), 'agent')} stopped)" if seen.stops else ""
     taken = f"{count(len(seen.reverts), 'merge')} reverted on main by one commit"
     if not seen.reverts:
-        taken = "nothing reverted on main"
+        taken = "no merge reverted on main"
     return (
-        f"rolling back feature {seen.feature} means: {count(len(seen.cancels), 'bead')} cancelled{stops}, "
-        f"{taken}{gone}. Nothing was done"
+        f"nothing was done. A rollback of {seen.feature} means: {count(len(seen.cancels), 'bead')} cancelled{stops}, "
+        f"{taken}{gone}"
     )
 
 
 def _shown(seen: "RollbackView", screen: Screen) -> list[str]:
     title = f"feature {seen.feature} ({cut(one_line(seen.title), 60)})"
     if seen.is_over:
-        head = f"{title} is rolled back: none of it was on main"
+        head = f"{title} is rolled back: nothing of it was on main"
     elif seen.is_begun:
         head = f"{title} is being rolled back by bead {seen.bead}: `nobrakes show {seen.bead}` shows its progress"
     else:
-        head = f"{title}: this would be done"
+        head = f"{title}: a rollback would do this"
     out = [screen.paint(head, "bold")]
     for words, steps in (
         ("cancelled" if seen.is_begun else "to cancel", seen.cancels),
         ("to revert on main, newest first", seen.reverts),
-        ("left alone, since main no longer has it", seen.off_main),
+        ("skipped, because main no longer has it", seen.off_main),
     ):
         out += _rollback_list(words, steps, set(seen.stops))
     return out
@@ -375,8 +375,8 @@ def shape(
             return Output({"prompt": prompt}, lambda screen: "\n".join(lines(prompt)))
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise UsageError(
-                "the Shaper talks with a person, and there is no terminal here",
-                "Use a terminal, or give your own agent the text of `nobrakes shape --print`.",
+                "the Shaper talks with you, so it needs a terminal",
+                "Use a terminal, or give the text of `nobrakes shape --print` to your own agent.",
             )
         talk = shaping.conversation(app.paths, app.config, prompt, process_environment(), go_on)
         shaping.install_skills(app.paths, app.config.agents.shaper)
@@ -389,7 +389,7 @@ def shape(
         approved = approving.beads_and_epics(app.store, live)
         found = strategy.strategy(app.store)
         then, _ = approval(app.store, app.config.forge)
-        begin = "" if control.running(app.paths) else " Let the work begin: nobrakes run"
+        begin = "" if control.running(app.paths) else " To start the work: nobrakes run"
     failed = AgentFailed(f"the Shaper's session ended with exit code {code}") if code else None
 
     def text(screen: Screen) -> str:
@@ -398,9 +398,9 @@ def shape(
             out.append(f"{approved} went live.{begin}")
         if not found.is_empty:
             out += [f"{waiting(found)} for your approval:", *difference_lines(found, screen)]
-            out.append(f"see it again, and approve: {then}")
+            out.append(f"to see them again, and approve: {then}")
         if not (live or not found.is_empty or failed):
-            out.append("Nothing was proposed. Go on where you were: nobrakes shape --continue")
+            out.append("Nothing was proposed. To continue the conversation: nobrakes shape --continue")
         return "\n".join(out)
 
     data = {"exit": code, "live": live, "drafts": plain(found.drafts), "proposed": plain(found.proposed)}
@@ -418,8 +418,8 @@ def prompt(
     role: Annotated[
         str | None,
         Field(
-            "`test_writer`, `doer`; of a feature `discovery`, `planning`, `replanning`, `plan_reviewer`. "
-            "What comes next if not given.",
+            "`test_writer` or `doer`; for a feature `discovery`, `planning`, `replanning` or `plan_reviewer`. "
+            "Default: the next one.",
             ("--role",),
         ),
     ] = None,

@@ -226,13 +226,13 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     """Everything about a bead; `find` returns another bead."""
     out = [f"{screen.paint(bead['id'], 'bold')}  {one_line(bead['title'])}", "  " + _head(bead, screen)]
     if bead["assignee"]:
-        out.append(f"  {one_line(bead['assignee'])} works on it")
+        out.append(f"  {one_line(bead['assignee'])} is working on it")
     if bead["held"]:
         out.append(f"  held: {one_line(bead['held'])}")
     if bead["defer_until"]:
         out.append(f"  deferred until {spoken(bead['defer_until'])}")
     if bead["merged_commit"]:
-        word = "merged" if bead["status"] == "done" else "opened again after it was merged"
+        word = "merged" if bead["status"] == "done" else "reopened after its merge"
         out.append(f"  {word} as {bead['merged_commit'][:12]}")
     if paid := cost_text(bead["cost"]):
         out.append(f"  cost: {one_line(paid)}")
@@ -251,11 +251,11 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     mine = [(d["needs"], d["type"]) for d in bead["dependencies"] if d["bead"] == bead["id"]]
     others = [(d["bead"], d["type"]) for d in bead["dependencies"] if d["needs"] == bead["id"]]
     out += _neighbours("waits for:", mine, find)
-    out += _neighbours("is waited for by:", others, find)
+    out += _neighbours("beads that wait for it:", others, find)
     if bead["attempts"]:
         out += ["", "attempts:", *(f"  {attempt_text(attempt, screen.width - 2)}" for attempt in bead["attempts"])]
     if bead["escalations"]:
-        out += ["", "waits for you:"]
+        out += ["", "needs your decision:"]
         out += [f"  escalation {e['id']}: {e['type']}: {one_line(e['title'])}" for e in bead["escalations"]]
     return "\n".join(out)
 

@@ -129,7 +129,7 @@ def _given(one: Parameter, value: Any) -> Any:
 def _chosen(name: str, one: Parameter, arguments: dict[str, Any]) -> str:
     found = [word for word in one.field.choices if arguments.pop(word)]
     if len(found) != 1:
-        raise UsageError(f"choose one way to {name} it", f"Use one of --{', --'.join(one.field.choices)}.")
+        raise UsageError(f"choose exactly one {name} option", f"Use one of --{', --'.join(one.field.choices)}.")
     return found[0]
 
 
@@ -217,8 +217,8 @@ def call(
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if entry.changes and os.environ.get("NOBRAKES_TOKEN"):
         raise NotAllowed(
-            f"an agent may not use `nobrakes {entry.words}`",
-            "Say what you need with `nobrakes agent escalate`, or ask with `nobrakes agent ask`.",
+            f"agents cannot use `nobrakes {entry.words}`",
+            "Report what you need with `nobrakes agent escalate`, or ask with `nobrakes agent ask`.",
         )
     # a command that streams wants to know
     own = {"as_json": as_json} if "as_json" in inspect.signature(function).parameters else {}
@@ -240,7 +240,7 @@ def _refuse(said: Asked, entry: Entry) -> None:
     """UsageError for an option before a command that does not take it."""
     for option, value in (("--as", said.name), ("--request", said.request)):
         if value is not None:
-            raise UsageError(f"`nobrakes {entry.words}` takes no {option}", f"See `nobrakes {entry.words} --help`.")
+            raise UsageError(f"`nobrakes {entry.words}` has no {option}", f"See `nobrakes {entry.words} --help`.")
 
 
 BUG = 70
@@ -297,7 +297,7 @@ def _keep_traceback(text: str) -> str | None:
             file.write(text)
     except OSError:
         return None
-    return f"The traceback is in {os.path.relpath(path)}; please send it along with what you did."
+    return f"The traceback is in {os.path.relpath(path)}; please send it together with what you did."
 
 
 def _wrapped(line: str, width: int) -> list[str]:
@@ -348,7 +348,7 @@ def readable(argv: list[str]) -> list[str]:
                 arg = os.fsencode(arg).decode()
             except UnicodeError:
                 shown = arg[:40].encode("utf-8", "backslashreplace").decode()
-                raise UsageError(f"the argument '{shown}' {why}", "Give it in UTF-8.") from None
+                raise UsageError(f"the argument '{shown}' {why}", "Type it in UTF-8.") from None
         found.append(arg)
     return found
 
@@ -396,7 +396,7 @@ def orientation(is_visiting: bool) -> "tuple[FirstScreen | None, str, str]":
 
     if paths.find() is None:
         if paths.repository_root(os.getcwd()) is None:
-            return None, "git init", "nobrakes needs a git repository, and there is none here"
+            return None, "git init", "nobrakes needs a git repository, and this folder is not in one"
         return None, "nobrakes init", "this repository does not use nobrakes yet"
     from ..app import blockers
     from ..daemon.service import status

@@ -211,12 +211,12 @@ def report_progress(what: str) -> Iterator[None]:
 # `--as NAME` and `--request KEY` stand before or after the command's words; said twice, they have to say the same.
 # Without --as it is NOBRAKES_ACTOR, or the person at the keyboard. Inside a run nobody acts under another name.
 ACT_AS = Parameter(
-    "act_as", str, Field("Act under this name; default NOBRAKES_ACTOR or you.", ("--as",), metavar="NAME"), None
+    "act_as", str, Field("Act under this name (default: NOBRAKES_ACTOR, or you).", ("--as",), metavar="NAME"), None
 )
 REQUEST_KEY = Parameter(
     "request_key",
     str,
-    Field("Run once: a repetition with KEY prints the first result.", ("--request",), metavar="KEY"),
+    Field("Run only once: repeated with the same KEY, print the first result.", ("--request",), metavar="KEY"),
     None,
 )
 AS_JSON = Parameter("as_json", bool, Field("Print JSON instead of text.", ("--json",)), False)
@@ -240,7 +240,7 @@ def asked(after: Asked) -> Asked:
     before = BEFORE.get() or Asked()
     for option, first, second in (("--as", before.name, after.name), ("--request", before.request, after.request)):
         if first is not None and second is not None and first != second:
-            raise UsageError(f"{option} is given twice, with different values", "Give it once.")
+            raise UsageError(f"{option} occurs twice, with different values", "Use it once.")
     return Asked(
         before.name if after.name is None else after.name, before.request if after.request is None else after.request
     )
@@ -308,12 +308,12 @@ def opened(is_reading: bool = False, folder: str | None = None) -> Iterator["App
             _note_main(app)
         if app.is_copy:
             folder = os.path.relpath(app.paths.folder)
-            sys.stderr.write(f"note: {folder} cannot be written: this is what it held a moment ago\n")
+            sys.stderr.write(f"note: {folder} cannot be written, so this shows the state of a moment ago\n")
     finally:
         app.close()
 
 
-UserPlace = Annotated[bool, Field("Use your own sessions and daemon, outside repositories.", ("--user",))]
+UserPlace = Annotated[bool, Field("Use your own sessions and daemon, which belong to no repository.", ("--user",))]
 
 
 def _elsewhere(folder: str) -> str:
@@ -334,7 +334,7 @@ def opened_or_home(user: bool, is_reading: bool = False, folder: str | None = No
 
     found = registry.home_paths() if is_reading else registry.made()
     if found is None:
-        raise UsageError("you have no session of your own yet", "`nobrakes session start --user TEXT` begins one.")
+        raise UsageError("you have no session of your own yet", "`nobrakes session start --user TEXT` starts one.")
     with App(found, is_reading, is_home=True) as app:
         yield app
 
@@ -372,7 +372,7 @@ def text_or_stdin(text: str, what: str) -> str:
     """`text`, or stdin for '-'. Raises UsageError if empty."""
     found = sys.stdin.read() if text == "-" else text
     if not found.strip():
-        raise UsageError(f"the {what} is empty", f"Give the {what} as an argument, or '-' to read it from stdin.")
+        raise UsageError(f"the {what} is empty", f"Type the {what} as an argument, or '-' to read it from stdin.")
     return found
 
 
@@ -397,7 +397,7 @@ def once(
         if not again:
             wake(app.paths)  # a daemon that was woken before the end of the transaction saw nothing yet
             return shown[0]
-    sys.stderr.write("note: this was done before under the same key, and is not done again\n")
+    sys.stderr.write("note: this key was used before, so nothing is done again; this is the first result\n")
     return _shown(answer)
 
 

@@ -238,7 +238,7 @@ def help(
     """Show the help of a command. Without one, show the commands that you need first."""
     text = io.StringIO()
     if words and all_commands:
-        raise UsageError("`--all` cannot be combined with a command name", "Leave out the command, or --all.")
+        raise UsageError("`--all` cannot be combined with a command name", "Leave out the command, or leave out --all.")
     if all_commands:
         for subject, noun in NOUNS.items():
             entries = [one for one in COMMANDS if one.subject == subject and not one.hidden]

@@ -46,14 +46,14 @@ def _report(report: "PlanReport", screen: Screen, then: str) -> str:
     out += _named(screen.paint("proposed for", "cyan"), report.proposed)
     for circle in report.deadlocks:
         out.append(f"{screen.paint('deadlock', 'red')}: {service.told(circle)}")
-        out.append(f"  these could never start: {', '.join(circle.stuck)}")
+        out.append(f"  these beads could never start: {', '.join(circle.stuck)}")
     out += [f"cut: {edge.bead} no longer waits for {edge.needs}" for edge in report.cut]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems[:SHOWN]]
     out += [f"  … and {len(report.problems) - SHOWN} more: --json"] if len(report.problems) > SHOWN else []
     out += _named("can start first", report.ready)
     out += _chain(report.critical_path)
     if then:
-        out.append(f"this takes effect only after you approve it: {then}")
+        out.append(f"agents start only after you approve this: {then}")
     return "\n".join(out)
 
 
@@ -74,7 +74,7 @@ def apply(plan: PlanFile, as_json: AsJson = False, **given: Any) -> Output:
             drafted = [*_drafted(read.nodes)]
             begins_live = given["live"] or read.live
             makes_drafts = any(one.status == "draft" or (one.status is None and not begins_live) for one in read.nodes)
-        with report_progress(f"applying {count(len(read.nodes), 'bead')}"):
+        with report_progress(f"adding {count(len(read.nodes), 'bead')}"):
             report = service.apply_plan(app.store, read, actor=actor(), explain=as_json or KEPT.get(), **given)
         if report.applied:
             wake(app.paths)
@@ -147,7 +147,7 @@ def commit_strategy(
     from ..features.service import approving, strategy
 
     if dry_run and given.get("drop"):
-        raise UsageError("--drop removes a change, and --dry-run changes nothing", "Give one of the two.")
+        raise UsageError("--drop and --dry-run cannot be combined", "Use one of them.")
     with opened() as app:
         if not given.get("drop"):
             found = strategy.strategy(app.store)
@@ -159,8 +159,8 @@ def commit_strategy(
                 if as_json or not sys.stdin.isatty():
                     then = _approval(app, "nobrakes commit-strategy --yes")
                     raise UsageError(
-                        f"{_counted(found)[0]} would be approved, and there is no terminal to ask in",
-                        f"Look with `nobrakes commit-strategy --dry-run`, then run `{then}`.",
+                        f"{_counted(found)[0]} would be approved, but there is no terminal to ask you",
+                        f"Look at them with `nobrakes commit-strategy --dry-run`, then type `{then}`.",
                     )
                 write("\n".join(difference_lines(found, screen_of(sys.stdout))))
                 if not confirm("Approve?"):
@@ -173,7 +173,7 @@ def commit_strategy(
     out = [text]
     if isinstance(done, approving.Approved):
         if done.left:
-            out.append(f"compare: nobrakes commit-strategy --dry-run; approve one anyway: --overwrite {done.left[0]}")
+            out.append(f"to compare: nobrakes commit-strategy --dry-run; to approve one: --overwrite {done.left[0]}")
         out += ["to undo: nobrakes undo"] if done.approved or done.changes or done.features else []
         out += ["to start the work: nobrakes run"] if done.approved and not begun else []
     return said(done, "\n".join(out))
@@ -208,17 +208,17 @@ def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
             out += _bead(bead, screen)
         if len(found.proposed) > SHOWN:
             out.append(f"  … {len(found.proposed) - SHOWN} more: nobrakes commit-strategy --dry-run --json")
-    out += _named("edited since the last commit-strategy", found.changed)
+    out += _named("edited since the last approval", found.changed)
     out += _named("cancelled since then", found.removed)
     out += [screen.paint(f"never start: {', '.join(circle.stuck)}", "red") for circle in found.deadlocks]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(text)}" for text in found.warnings]
-    out += _named("ready at once", found.becomes_ready)
+    out += _named("ready to start", found.becomes_ready)
     out += _chain(found.chain_after.beads)
     if found.chain_after.minutes != found.chain_before.minutes and found.chain_before.beads:
         out.append(f"  {count(found.chain_after.minutes, 'minute')} by estimate, {found.chain_before.minutes} before")
     changes = [change for bead in found.proposed for change in bead.changes]
     if changes:
-        out.append(f"leave one out: --without {changes[0].name}; refuse one for good: --drop {changes[0].name}")
+        out.append(f"to leave one out: --without {changes[0].name}; to reject one: --drop {changes[0].name}")
     return out
 
 
@@ -255,7 +255,7 @@ def _change(change: "ProposedChange", screen: Screen) -> Iterator[str]:
     elif change.part == "cancel":
         yield f"- cancel the bead{note}"
     elif change.standing == "edited":
-        yield f"! {change.part} was edited since this was proposed"
+        yield f"! {change.part} was edited after this proposal"
         yield from (
             f"  was:      {_value(before)}",
             f"  is now:   {_value(change.now)}",

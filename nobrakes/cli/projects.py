@@ -28,7 +28,7 @@ def list_projects(everything: Annotated[bool, Field("Include archived projects."
     def text(screen: Screen) -> str:
         rows = [(one.name, _state(one), _waiting(one), one.path) for one in found.projects]
         listed = table(("PROJECT", "STATE", "FOR YOU", "FOLDER"), rows, screen)
-        return listed or f"there is no project in {one_line(found.folder)} yet: `nobrakes project new NAME` makes one"
+        return listed or f"there is no project in {one_line(found.folder)} yet: `nobrakes project new NAME` creates one"
 
     return Output(found, text)
 
@@ -85,7 +85,7 @@ def run_lines(run: "SprintsView") -> list[str]:
         return []
     stage = f", {one_line(run.sprint)} in {run.stage}" if run.sprint else ""
     out = [f"{run.state}: {run.done} of {run.asked} done{stage}"]
-    out += [f"it waits: {cut(one_line(run.waits_for), 100)}"] if run.waits_for else []
+    out += [f"waiting for: {cut(one_line(run.waits_for), 100)}"] if run.waits_for else []
     return out + ([cut(one_line(run.why), 200)] if run.why else [])
 
 
@@ -135,7 +135,7 @@ def archive(**given: Any) -> Output:
 
 
 Yes = Annotated[bool, Field("Approve without being asked.", ("--yes", "-y"))]
-Seen = Annotated[str, Field("Of a page: a terminal has just shown the offer.", ("--seen",), hidden=True)]
+Seen = Annotated[str, Field("For web pages: a terminal has just shown the offer.", ("--seen",), hidden=True)]
 _LIMITS = ("sprints", "tests", "item", "usd", "until")
 
 
@@ -160,7 +160,7 @@ def _said_yes(shown: str, yes: bool, again: str) -> bool:
         return True
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise NotAllowed(
-            f"nothing was started: there is no terminal to ask you in\n{shown}", f"To approve this: `{again}`."
+            f"nothing was started: there is no terminal to ask you in\n{shown}", f"To approve the sprints: `{again}`."
         )
     print(shown)
     return confirm("Approve this?")
@@ -192,7 +192,7 @@ def _repository(name: str) -> "ProjectView":
 
     found = projects_folder.one(projects_folder.opened(), name.strip())
     if not found.is_repository:
-        raise NotAllowed(f"{found.path} is not a git repository", "`git init` there, and a first commit.")
+        raise NotAllowed(f"{found.path} is not a git repository", "Type `git init` there, and make a first commit.")
     return found
 
 
@@ -206,7 +206,7 @@ def _offered(name: str, offer: "Offer") -> list[str]:
     out += [f"check     {cut(one_line(one), 110)}" for one in offer.checks]
     out += [f"cap       {one_line(one)}" for one in offer.caps]
     out += [f"agents    {one_line(one)}" for one in offer.agents]
-    out.append(f"tests     {'first, by a Test Writer' if offer.needs_tests else 'by whoever does the work'}")
+    out.append(f"tests     {'first, by a Test Writer' if offer.needs_tests else 'by the agent that does the work'}")
     out += [f"before    {cut(one_line(offer.replaces), 200)}"] if offer.replaces else []
     return out
 

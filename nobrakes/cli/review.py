@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Bead = Annotated[str, Field("The bead.", metavar="BEAD")]
 
 
-def show_all(everything: Annotated[bool, Field("Include merged and closed ones.", ("--all",))] = False) -> Output:
+def show_all(everything: Annotated[bool, Field("Include merged and closed requests.", ("--all",))] = False) -> Output:
     """List the pull requests that wait for people, the oldest first."""
     from ..requests import service as operations
 
@@ -37,13 +37,13 @@ def show_all(everything: Annotated[bool, Field("Include merged and closed ones."
             (one.name, one.state, one.bead, one_line(one.title), age(now - one.opened_at), one.url) for one in found
         ]
         titles = ("REQUEST", "STATE", "BEAD", "TITLE", "OPENED", "ADDRESS")
-        shown = table(titles, rows, screen) or ("" if words else "no pull request waits for people")
+        shown = table(titles, rows, screen) or ("" if words else "no pull request is waiting for people")
         return "\n".join(filter(None, [shown, *words]))
 
     return Output(found, text)
 
 
-def preview(bead: Annotated[str, Field("Only this one, with its output.", metavar="BEAD")] = "") -> Output:
+def preview(bead: Annotated[str, Field("Only this bead's preview, with its output.", metavar="BEAD")] = "") -> Output:
     """List previews, or show what one prints."""
     from ..beads.service.bead_commands import known
     from ..review.service import previews
@@ -54,12 +54,12 @@ def preview(bead: Annotated[str, Field("Only this one, with its output.", metava
         found = previews.all_of(app.paths) if not bead else [one for one in [previews.shown(app.paths, bead)] if one]
         now = app.store.now()
     if bead and not found:
-        raise UsageError(f"{bead} has no preview", f"Start one: nobrakes preview start {bead}")
+        raise UsageError(f"{bead} has no preview", f"To start one: nobrakes preview start {bead}")
 
     def text(screen: Screen) -> str:
         rows = [(one.bead, one.state, one.url, age(now - one.started_at), one_line(one.by)) for one in found]
         shown = table(("BEAD", "STATE", "ADDRESS", "STARTED", "BY"), rows, screen)
-        return "\n".join([shown or "no preview was started", *(cleaning.lines(found[0].log) if bead else ())])
+        return "\n".join([shown or "no preview is running or stored", *(cleaning.lines(found[0].log) if bead else ())])
 
     return Output(found, text)
 
@@ -71,12 +71,12 @@ def show(bead: Bead) -> Output:
     with looked_at() as app:
         found = operations.one(app.store, bead)
         now = app.store.now()
-    looked = f"looked at {age(now - found.looked_at)} ago" if found.looked_at else "not checked yet"
+    looked = f"last checked {age(now - found.looked_at)} ago" if found.looked_at else "not checked yet"
     lines = [
         f"{found.name}  {one_line(found.title)}  ({found.state.value})",
         one_line(found.url),
         *request_text(plain(found), ""),
-        f"branch {found.branch} at {found.head[:12]}, proven on {found.base[:12]}; {looked}",
+        f"branch {found.branch} at {found.head[:12]}, tested on {found.base[:12]}; {looked}",
         f"for the branch {found.into}" if found.into else "",
         f"merged as {found.merged_as[:12]}" if found.merged_as else "",
     ]
@@ -101,8 +101,8 @@ LISTED = {
     "revert": "reverts a merge",
     "other_revert": "reverts a bead by hand, without evidence",
     "earlier": "a bead merged before evidence was recorded",
-    "own": "a person's own",
-    "taken_back": "merged, and reverted later",
+    "own": "a person's own commit",
+    "taken_back": "merged, and later reverted",
 }
 """Remarks on commits that are listed without a fault."""
 _WRONG, _UNDER = "WRONG", 8
@@ -144,9 +144,9 @@ def verify(
     from ..review.service import merges
 
     if today and not rerun:
-        raise UsageError("--today has no effect without --rerun", "Give --rerun too.")
+        raise UsageError("--today has no effect without --rerun", "Add --rerun.")
     if rerun and os.environ.get("NOBRAKES_TOKEN"):
-        raise NotAllowed("an agent may not run the checks of others", "Look at `nobrakes review BEAD`.")
+        raise NotAllowed("agents cannot run the checks of other beads", "Use `nobrakes review BEAD` instead.")
 
     def tell(line: str) -> None:
         if not as_json:
@@ -159,7 +159,7 @@ def verify(
 
             report = merges.rerun(app.git, report, app_module.rerun(app, lambda _: None), today, tell)
     error = (
-        Unproven(f"main and its evidence do not agree: {_times(len(report.wrong), 'fault')}") if report.wrong else None
+        Unproven(f"main does not match its evidence: {_times(len(report.wrong), 'fault')}") if report.wrong else None
     )
     return Output(report, lambda screen: _report(report, screen), error)
 
@@ -184,7 +184,7 @@ def _report(report: "Report", screen: Screen) -> str:
     out.append(f"{_times(report.records, 'record')} in the chain{end}")
     if report.wrong:
         return "\n".join([*out, screen.paint(_times(len(report.wrong), "fault"), "red")])
-    out.append(screen.paint("all of it agrees", "green"))
+    out.append(screen.paint("main matches its evidence", "green"))
     for text in _meaning(report, merged):
         out += layout.wrapped(text, "  ", 2)
     return "\n".join(out)
@@ -193,17 +193,17 @@ def _report(report: "Report", screen: Screen) -> str:
 def _meaning(report: "Report", merged: int) -> Iterator[str]:
     if merged:
         yield (
-            "That means: git has the tree and the changes that each record names, each recorded check passed, and no "
-            "record was changed or removed since."
+            "That means: git has the files and changes that each record names, each recorded check passed, and no "
+            "record was changed or removed later."
         )
     else:
-        yield "That means: no commit of a bead with evidence is on main here, so there was nothing to compare."
+        yield "That means: main has no commit of a bead with evidence, so there was nothing to compare."
     if report.reruns:
-        yield f"The checks ran again on {_times(len(report.reruns), 'commit')}, and passed."
+        yield f"The checks ran again on {_times(len(report.reruns), 'commit')} and passed."
     elif merged:
-        yield "No check ran again: `nobrakes verify --rerun` runs them."
+        yield "nobrakes ran no check again: `nobrakes verify --rerun` does."
     if listed := sum(seen.word.value in ("own", "earlier", "other_revert") for seen in report.commits):
-        yield f"Not compared, since no record tells of them: {_times(listed, 'commit')} listed above."
+        yield f"Not compared, because they have no record: {_times(listed, 'commit')} listed above."
 
 
 def _listed(seen: "Seen", screen: Screen) -> str:
@@ -231,9 +231,7 @@ def _shown(found: "Record", screen: Screen) -> str:
 
 def _record(found: "Record", screen: Screen) -> str:
     record = found.record
-    out = (
-        [f"{screen.paint('WRONG', 'red')}: this cannot be trusted: {one_line(found.problem)}"] if found.problem else []
-    )
+    out = [f"{screen.paint('WRONG', 'red')}: do not trust this: {one_line(found.problem)}"] if found.problem else []
     if not record:
         return "\n".join([*out, f"evidence {found.evidence}"])
     bead = record["bead"]
@@ -264,7 +262,7 @@ def _headline(record: Mapping[str, Any]) -> str:
     if record["kind"] == "merge":
         taken = record.get("takes_back", ())
         asked = f", reverts {_times(len(taken), 'commit')}, as {one_line(str(record['by']))} asked" if taken else ""
-        landed = f"landed on {_base(record)}" if record.get("epic") else "merged"
+        landed = f"merged into {_base(record)}" if record.get("epic") else "merged"
         return f"{landed} as {commit}{asked}"
     taken = ", ".join(str(one["commit"])[:12] for one in record["takes_back"])
     why = f"({one_line(str(record['why']))}, {one_line(str(record['by']))})"
@@ -286,15 +284,15 @@ def _step(step: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
         how = {
             "ran": f"run {step.get('run')}",
             "recorded": f"recorded run {step.get('run')} of the same tree, checks and environment",
-            "stands_for": f"run {step.get('run')} of {step.get('tip', {}).get('commit', '')[:12]} stands for it",
-        }.get(step["how"], "no run is known")
+            "stands_for": f"run {step.get('run')} of {step.get('tip', {}).get('commit', '')[:12]} counts for it",
+        }.get(step["how"], "the run is not recorded")
         whose = f", of {run['bead']}" if run and run["bead"] not in (None, record["bead"]["id"]) else ""
         of = _base(record) if step["of"] == "main" else step["of"]
         yield one_line(f"validate   {of}: {run['outcome'] if run else 'unknown'}; {how}{whose}")
         if step["how"] == "ran" and run:
             yield from (f"           {_check(check)}" for check in run["checks"])
         if "main_was_red" in step:
-            yield f"           {_base(record)} failed too where the branch left it; only their joint result counts"
+            yield f"           {_base(record)} failed too, without the branch; only the result of both together counts"
 
 
 def _approved(approval: Mapping[str, Any] | None) -> Iterator[str]:
@@ -302,14 +300,14 @@ def _approved(approval: Mapping[str, Any] | None) -> Iterator[str]:
         head, words = str(approval.get("head"))[:12], one_line(str(approval.get("words")))
         when = spoken(float(approval.get("at") or 0))
         yield one_line(f"approved   by {approval.get('by')}, {when}, of {head}: {words}")
-        yield one_line(f"           asked for since {approval.get('why')}")
+        yield one_line(f"           needed because {approval.get('why')}")
 
 
 def _read(said: Mapping[str, Any] | None) -> Iterator[str]:
     if not said:
         return
     word = "reviewed" if said.get("read") else "unreviewed"
-    by = f", and went on: {one_line(str(said['by']))}" if said.get("by") else ""
+    by = f", and continued with the work: {one_line(str(said['by']))}" if said.get("by") else ""
     yield one_line(f"{word:<10} by a second agent, ${float(said.get('cost_usd') or 0):.2f}{by}")
     for one in said.get("rounds", ()):
         model = one_line("/".join(part for part in (one["agent"], one["model"]) if part))
@@ -381,6 +379,6 @@ def flakes(check: Annotated[str, Field("Only this check.", ("--check",), metavar
             (str(one.times), one.check, one.test, age(now - one.last.at), one.last.bead or "", one.last.tree[:12])
             for one in found
         ]
-        return table(("TIMES", "CHECK", "TEST", "LAST", "BEAD", "TREE"), rows, screen) or "no flake was seen"
+        return table(("TIMES", "CHECK", "TEST", "LAST", "BEAD", "TREE"), rows, screen) or "no check or test was flaky"
 
     return Output(found, text)

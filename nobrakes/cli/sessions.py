@@ -48,17 +48,17 @@ def _page(found: "SessionView", screen: Screen) -> list[str]:
         if session.detail and session.state.value in ("ready", "stuck"):
             page.append(f"the last turn: {cut(one_line(session.detail), 300)}")
     for one in found.messages:
-        waits = "" if one.turn is not None else "  (waits for the next turn)"
+        waits = "" if one.turn is not None else "  (the agent reads it in the next turn)"
         page += ["", screen.paint(f"{one.author or session.agent}:{waits}", "bold")]
         page += [f"  {line}" for line in lines(one.text)]
     for question in found.questions:
-        page += ["", f"it asks, escalation {question.id}: {one_line(question.title)}"]
+        page += ["", f"the agent asks, escalation {question.id}: {one_line(question.title)}"]
         page.append(f"  `nobrakes answer {question.id} TEXT`")
     return page
 
 
 def sessions(
-    everything: Annotated[bool, Field("Include ended sessions, and those of attempts.", ("--all",))] = False,
+    everything: Annotated[bool, Field("Include ended sessions, and those of attempts on beads.", ("--all",))] = False,
     user: UserPlace = False,
 ) -> Output:
     """List the open sessions with agents, newest first."""
@@ -80,16 +80,16 @@ def _rows(found: "list[Session]", held: Mapping[int, int]) -> list[str]:
 
 def relay(
     words: Annotated[
-        list[str] | None, Field("The task ('-' reads stdin), and the repository.", metavar="[REPO] PROMPT")
+        list[str] | None, Field("The task ('-' reads stdin); before it, a repository.", metavar="[REPO] PROMPT")
     ] = None,
     agent: Annotated[str, Field("The agent (default: the first of agents.doer).", ("--agent",))] = "",
-    model: Annotated[str, Field("Its model (default: as in the settings).", ("--model",))] = "",
+    model: Annotated[str, Field("The agent's model (default: as in the settings).", ("--model",))] = "",
     in_place: Annotated[bool, Field("Work in the checkout itself instead of a clone.", ("--in-place",))] = False,
     session: Annotated[
         int | None, Field("Continue this session; without a prompt, show its result.", ("--session",), least=1)
     ] = None,
     plan: Annotated[bool, Field("Plan first, and start the work after you approve the plan.", ("--plan",))] = False,
-    files: Annotated[bool, Field("Write progress.json and output.json; print where.", ("--files",))] = False,
+    files: Annotated[bool, Field("Write progress.json and output.json, and print their folder.", ("--files",))] = False,
     hands_in: Annotated[bool, Field("With --session: give its branch to the Reviewer.", ("--hand-in",))] = False,
     user: UserPlace = False,
 ) -> Output:
@@ -116,7 +116,7 @@ def relay(
                 "--in-place is only for a new session", "If omitted, the session continues where it began."
             )
         if plan or files:
-            raise UsageError("--plan and --files are only for a new session", "Leave them or --session out.")
+            raise UsageError("--plan and --files are only for a new session", "Leave out these options, or --session.")
         return _hand_in(session, words or [], user) if hands_in else _go_on(session, words or [], user)
     if hands_in:
         raise UsageError("--hand-in is for a session that worked", "`nobrakes session hand-in N`")
@@ -137,7 +137,7 @@ def _asked(words: list[str]) -> tuple[str, str]:
     if len(words) == 2:
         return words[0], words[1]
     example = 'For example: nobrakes relay ~/code/shop "Fix the failing test of the basket"'
-    raise UsageError("relay takes one prompt, and at most a folder before it", example)
+    raise UsageError("relay accepts one prompt, with at most one folder before it", example)
 
 
 def _trouble(folder: str) -> str:
@@ -166,7 +166,7 @@ def _go_on(number: int, words: list[str], user: bool) -> Output:
 
     where, prompts = (words[0], words[1:]) if words and (len(words) == 2 or _is_folder(words[0])) else ("", words)
     if len(prompts) > 1:
-        raise UsageError("--session takes one prompt, and at most a folder before it", "Put it into quotes.")
+        raise UsageError("--session accepts one prompt, and one folder before it", "Put the prompt into quotes.")
     with _keeper(where, user, is_reading=not prompts) as app:
         if not prompts:
             found = operations.summary(app.store, app.paths, number)
@@ -180,7 +180,7 @@ def _hand_in(number: int, words: list[str], user: bool) -> Output:
     from ..sessions import commands
 
     if len(words) > 1 or (words and not _is_folder(words[0])):
-        raise UsageError("--hand-in takes no prompt, at most a folder", "Leave the prompt out.")
+        raise UsageError("--hand-in accepts no prompt, only a folder", "Leave the prompt out.")
     with _keeper(words[0] if words else "", user, is_reading=False) as app:
         landed, text = commands.hand_in(app, actor(), number)
     return said(landed, text)
@@ -209,11 +209,11 @@ def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
     out.append(f"of {one_line(found.repository)}")
     out += [f"the last turn: {cut(one_line(found.trouble), 300)}"] if found.trouble else []
     if found.stage == PLAN:
-        out.append("it plans: it changes nothing until you approve its plan (`nobrakes escalations`)")
+        out.append("the agent is planning: it changes nothing until you approve its plan (`nobrakes escalations`)")
     if found.claim is not None:
         step = f"step {found.claim.step} of {found.claim.of or '?'}, " if found.claim.step is not None else ""
         doubt = f" ({found.claim.doubt})" if found.claim.doubt else ""
-        out.append(f"it says: {step}{one_line(found.claim.text)}{doubt}")
+        out.append(f"the agent reports: {step}{one_line(found.claim.text)}{doubt}")
     bead = str(one.data.get(BEAD) or "")
     out += [f"handed in as bead {bead}: `nobrakes show {bead}`"] if bead else []
     out.append(f"branch {one_line(found.branch)}" if found.branch else "nothing is committed yet")
@@ -222,12 +222,12 @@ def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
     out += [f"tests: {one_line(command)}" for command in found.tests]
     if found.kept:
         out += [
-            "it works in the checkout itself; each turn first saves your files to",
+            "the agent works in the checkout itself; before each turn nobrakes saves your files to",
             f"  {one_line(found.kept)}",
             "  each folder has HEAD, the index, ignored files, and a repository whose branch `before` has all others:",
-            "  git fetch FOLDER/repository.git before:before-session  brings them back as a branch of yours",
+            "  git fetch FOLDER/repository.git before:before-session  restores them as a branch of yours",
         ]
-    out += ["its last words:", *(f"  {line}" for line in lines(found.last_words))] if found.last_words else []
+    out += ["the agent's last message:", *(f"  {line}" for line in lines(found.last_words))] if found.last_words else []
     return out
 
 
@@ -247,11 +247,11 @@ SIGNS = {
 
 def events(
     follow: Annotated[bool, Field("Follow new events until Ctrl-C.", ("--follow", "-f"))] = False,
-    after: Annotated[int, Field("Only events with a greater number.", ("--after",), least=0)] = 0,
+    after: Annotated[int, Field("Only events after this number.", ("--after",), least=0)] = 0,
     bead: Annotated[str | None, Field("Only events of this bead.", ("--bead",))] = None,
-    public: Annotated[bool, Field("Print public events as JSON (events-public.md).", ("--public",))] = False,
+    public: Annotated[bool, Field("Print public events as JSON; see events-public.md.", ("--public",))] = False,
     export: Annotated[
-        str | None, Field("Append the public events that FILE lacks.", ("--export",), metavar="FILE")
+        str | None, Field("Append to FILE the public events that it does not have yet.", ("--export",), metavar="FILE")
     ] = None,
     as_json: AsJson = False,
 ) -> Output:
@@ -267,7 +267,7 @@ def events(
             known(app.store, bead)
         if export is not None:
             if public or after or bead is not None:
-                raise UsageError("FILE gets every event, and continues where it ended", "Leave the other options out.")
+                raise UsageError("--export writes all events, from where FILE ends", "Leave the other options out.")
             return views.export(app, export, follow)
         if public:
             return views.show(app.store, after, bead, follow)
@@ -329,7 +329,7 @@ def log(bead: str, attempt: int | None, last: int) -> Output:
         for one, spoken in ((each.attempt, each.lines) for each in found):
             end = one.outcome.value if one.outcome else "works"
             out.append(screen.paint(f"attempt {one.number}: {one.role.value} {one_line(one.name)}: {end}", "bold"))
-            out += [_line(line, screen) for line in spoken] or ["  it said nothing"]
+            out += [_line(line, screen) for line in spoken] or ["  the agent printed nothing"]
         return "\n".join(out) or "no agent has worked on it yet"
 
     return Output(found, text)

@@ -81,8 +81,8 @@ NO_BEAD = "no bead yet: nobrakes shape, or nobrakes plan example"
 
 
 def status(as_json: AsJson = False) -> Output:
-    """Show the whole repository on one screen. It begins with main, what was merged since you last looked, what it
-    cost, what waits for you, what runs, and when it should be done."""
+    """Show the state of the repository on one screen. It begins with main, the merges since you last looked, the
+    cost, what needs you, what is running, and when the work should be done."""
     from ..app import here
     from ..daemon.service.status import status as of_repository
 
@@ -104,7 +104,7 @@ def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
         return []
     out = []
     if found.trouble:
-        why = f"machine: limits cannot be read, so no agent starts: {found.trouble}. {found.mend}"
+        why = f"machine: the limits cannot be read, so no agent starts: {found.trouble}. {found.mend}"
         out.append(screen.paint(one_line(why), "red"))
     for name, spent, limit in (
         ("agents", found.taken, found.agents),
@@ -113,9 +113,9 @@ def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
     ):
         if limit is None:
             continue
-        unknown = f"limit {limit:.6g}, and its use is not known"
+        unknown = f"limit {limit:.6g}; how much is used is not known"
         used = unknown if found.trouble else f"{spent:.6g} of {limit:.6g}"
-        out.append(f"machine.{name}: {used}, all repositories together")
+        out.append(f"machine.{name}: {used}, for all repositories together")
     return out
 
 
@@ -170,14 +170,14 @@ def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
     out += [cut(f"  {w.bead}: {work_status.stage(w.step, w.onto)}", screen.width) for w in working if w.step]
     for w in working:
         if w.says:
-            out.append(cut(f"  {w.name} says: {one_line(w.says)}", screen.width))
+            out.append(cut(f"  {w.name} reports: {one_line(w.says)}", screen.width))
         if w.doubt:
             out.append(screen.paint(f"  but {w.doubt}", "yellow"))
     return "\n".join(out)
 
 
 def board(
-    live: Annotated[bool, Field("Show a screen that updates.", ("--live",))] = False, as_json: AsJson = False
+    live: Annotated[bool, Field("Show a screen that keeps updating.", ("--live",))] = False, as_json: AsJson = False
 ) -> Output:
     """Show the first beads of each column, with the number of beads in it. Epics are left out. With --live it stays on
     the screen and updates: what needs you, who works, the beads, and events. To act, use `nobrakes web`."""
@@ -201,7 +201,7 @@ def _live(as_json: bool) -> Output:
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
             "the live board needs a terminal",
-            "Leave --live out; programs read `nobrakes board --json`, or follow `nobrakes events --follow --json`.",
+            "Leave out --live; programs use `nobrakes board --json` or `nobrakes events --follow --json`.",
         )
     extras.need("tui", "`nobrakes board --live`")
     from ..tui import Board
@@ -221,7 +221,7 @@ def _board(found: "BoardView", now: float, screen: Screen) -> str:
         out += [screen.paint(f"{name} ({found.counts[name]})", COLUMN_STYLES.get(name, "bold"))]
         for card in cards:
             why = (
-                f"{who[card.id]} works on it"
+                f"{who[card.id]} is working on it"
                 if card.id in who
                 else "; ".join(card.reasons)
                 if name == "blocked"
@@ -248,10 +248,10 @@ STYLES = {"ready": "green", "working": "cyan", "review": "cyan", "escalated": "r
 
 
 def graph(
-    format: Annotated[str, Field("text, mermaid, dot or svg.", ("--format", "-f"))] = "",
-    output: Annotated[str | None, Field("Write it to this file.", ("--output", "-o"), "<path>")] = None,
+    format: Annotated[str, Field("The format: text, mermaid, dot or svg.", ("--format", "-f"))] = "",
+    output: Annotated[str | None, Field("Write the graph to this file.", ("--output", "-o"), "<path>")] = None,
     epic: Annotated[str | None, Field("Only beads of this epic.", ("--epic",))] = None,
-    focus: Annotated[bool, Field("Show what runs, what waits for you, and what comes next.", ("--focus",))] = False,
+    focus: Annotated[bool, Field("Show what is running, what needs you, and what comes next.", ("--focus",))] = False,
     epics: Annotated[bool, Field("Show one line for each epic, with its progress.", ("--epics",))] = False,
     whole: Annotated[bool, Field("Show every bead, in a lane for each epic.", ("--all",))] = False,
     search: Annotated[str, Field("With --all: only beads with these words in id or title.", ("--search",))] = "",
@@ -262,13 +262,13 @@ def graph(
     text writes all. --focus, --epics and --all print the views of the web page as text."""
     looks = [name for name, is_asked in (("focus", focus), ("epics", epics), ("all", whole)) if is_asked]
     if len(looks) + bool(format) > 1:
-        raise UsageError("only one of --format, --focus, --epics and --all can be shown at a time")
+        raise UsageError("only one of --format, --focus, --epics and --all can be used at a time")
     if looks:
         if output is not None:
-            raise UsageError("--output belongs to --format", "nobrakes graph --format svg -o graph.svg")
+            raise UsageError("--output needs --format", "nobrakes graph --format svg -o graph.svg")
         return _looked(looks[0], epic, search, live)
     if search or live:
-        raise UsageError("--search and --open belong to --all", "nobrakes graph --all --search cart")
+        raise UsageError("--search and --open need --all", "nobrakes graph --all --search cart")
     return _drawn(format, output, epic)
 
 
@@ -291,7 +291,7 @@ def _drawn(format: str, output: str | None, epic: str | None) -> Output:
         with open(output, "w", encoding="utf-8") as file:
             file.write(drawn.text + ("" if drawn.text.endswith("\n") else "\n"))
     except OSError as error:
-        raise NobrakesError(f"{output} cannot be written: {error.strerror}", "Name a file that can be.") from None
+        raise NobrakesError(f"{output} cannot be written: {error.strerror}", "Name another file.") from None
     note = f"\n{drawn.note}" if drawn.note else ""
     return said({**data, "path": output}, f"written to {output}{note}")
 
@@ -301,7 +301,7 @@ def _looked(mode: str, epic: str | None, search: str, live: bool) -> Output:
     from ..pictures.service import graph_view
 
     if mode != "all" and (epic or search or live):
-        raise UsageError("--epic, --search and --open narrow --all down", "nobrakes graph --all --epic nb-1")
+        raise UsageError("--epic, --search and --open filter --all", "nobrakes graph --all --epic nb-1")
     with looked_at() as app:
         if epic is not None:
             known(app.store, epic)
@@ -324,7 +324,7 @@ def _view(found: "GraphView", screen: Screen) -> str:
             out.append(screen.paint(title, "bold"))
         out += [_line(node, needs.get(node.id, ()), "  " if title else "", screen) for node in nodes]
     if not found.nodes:
-        out.append("no bead fits" if found.beads else "no bead yet: nobrakes shape, or nobrakes plan example")
+        out.append("no bead matches" if found.beads else "no bead yet: nobrakes shape, or nobrakes plan example")
     used = dict.fromkeys(node.column for node in found.nodes)
     legend = "  ".join(f"{sign} {name}" for name, sign in SIGNS.items() if name in used)
     return "\n".join(

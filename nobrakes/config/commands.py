@@ -63,8 +63,8 @@ def since(paths: "Paths", *keys: str) -> str:
     """When a change takes effect."""
     pid = control.running(paths)
     if _STARTS.isdisjoint(keys):
-        return "it takes effect now" + (f"; the daemon (process {pid}) reads it by itself" if pid else "")
-    return "it takes effect at the next start" + (": nobrakes daemon restart" if pid else "")
+        return "the change takes effect now" + (f"; the daemon (process {pid}) reads it automatically" if pid else "")
+    return "the change takes effect at the next start" + (": nobrakes daemon restart" if pid else "")
 
 
 def change_lines(changes: "tuple[SettingChange, ...]") -> list[str]:
@@ -72,7 +72,7 @@ def change_lines(changes: "tuple[SettingChange, ...]") -> list[str]:
     for one in changes:
         before, after = shown(one.before), shown(one.after)
         if before == after:
-            out.append(f"{one.key}: {after}, as it was")
+            out.append(f"{one.key}: {after}, unchanged")
             continue
         before += " (default)" if one.was_default and one.before is not None else ""
         after += " (default)" if one.is_default and one.after is not None else ""

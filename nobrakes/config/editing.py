@@ -304,7 +304,7 @@ def _by_hand(text: str, path: Path, where: str) -> ConfigError:
     number = next((found for end in range(len(path), 0, -1) if (found := line_of(text, path[:end]))), None)
     place = f", line {number}," if number else ""
     return ConfigError(
-        f"nobrakes cannot change {where}{place} because of the way it is written", f"Edit {key} there by hand."
+        f"nobrakes cannot change {where}{place}, because of its format", f"Edit {key} in the file by hand."
     )
 
 

@@ -82,10 +82,10 @@ def mistakes(
         if len(one.branch) > MAX_NAME or one.branch.startswith("refs/"):
             yield f"{key} is not allowed: at most {MAX_NAME} characters, and it must not begin with refs/"
         if may_be_a_beads(one.branch, pattern):
-            yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another name'
+            yield f'{key} looks like the branch of a bead (git.branch_pattern = "{pattern}"): choose another name'
         other = next((other for other in features if other != epic and one.branch == default_epic_branch(other)), None)
         if other is not None:
-            yield f"{key} is the name of the branch of {other}: choose another name"
+            yield f"{key} is the name of another branch, {other}: choose another name"
         for name, whose in taken.items():
             if name == one.branch:
                 yield f"{key} is used already ({whose}): choose another name"
@@ -100,9 +100,9 @@ def _wrong_base(key: str, base: str, features: Features, pattern: str) -> Iterat
     if len(base) > MAX_NAME or not _PLAIN.fullmatch(base) or base.startswith("refs/"):
         yield f"{key} is not allowed: at most {MAX_NAME} letters, digits, '.', '_', '-' and '/', without refs/ in front"
     elif may_be_a_beads(base, pattern):
-        yield f'{key} is named like the branch of a bead (git.branch_pattern = "{pattern}"): choose another branch'
+        yield f'{key} looks like the branch of a bead (git.branch_pattern = "{pattern}"): choose another branch'
     elif base.startswith(default_epic_branch("")) or any(base == one.branch for one in features.values()):
-        yield f"{key} is named like the branch of an epic's pull request, and nobrakes removes those: choose another"
+        yield f"{key} looks like the branch of an epic's pull request, which nobrakes removes: choose another branch"
 
 
 @section
@@ -237,7 +237,7 @@ class ReviewSettings(Section):
         """Contradictions, each with its key below `review`; `pattern`: of beads' branches."""
         setting = "review.remote_branch" if self.remote_branch else "main"
         found = mistakes(self.features, self.land, self.unit, self.push, self.remote_branch or main, setting, pattern)
-        mine = () if self.push or self.by_request else ('push: false works only with land = "pull_request": remove it',)
+        mine = () if self.push or self.by_request else ('push: false needs land = "pull_request": remove it',)
         return [*mine, *(f"features.{mistake}" for mistake in found)]
 
     @property
@@ -526,11 +526,11 @@ class ChannelSettings(Section):
         if self.type == "command":
             found += _program_mistakes(self.command)
         elif self.command:
-            found.append(f"command: a channel of type {self.type} starts no program: remove it")
+            found.append(f"command: a channel of type {self.type} starts no program: remove this setting")
         if self.type in ("webhook", "apprise") and not self.url and not self.secret:
             found.append("url: set the address here, or the name of a `secret` that holds it")
         if self.type in ("command", "desktop") and self.url:
-            found.append(f"url: a channel of type {self.type} has no address: remove it")
+            found.append(f"url: a channel of type {self.type} has no address: remove this setting")
         if self.type == "webhook" and self.url:
             from ..notices.model import mistake
 
@@ -543,7 +543,7 @@ def _program_mistakes(command: tuple[str, ...]) -> list[str]:
         return ["command: name the program, with its arguments"]
     program = command[0]
     if "/" in program and not program.startswith(("/", "~/")):
-        return ["command: use an absolute path or a name on PATH: a program in the repository may change"]
+        return ["command: use an absolute path or a name on PATH, because agents can change programs in the repository"]
     return []
 
 
@@ -614,13 +614,13 @@ class CheckSettings(Section):
     def mistake(self) -> str | None:
         """What does not go together."""
         if self.kind != "test" and (self.report or self.format not in ("auto", "exit")):
-            return f"report and format apply only to kind test, and its kind is {self.kind}"
+            return f"report and format apply only to kind test, but its kind is {self.kind}"
         if self.report and self.format not in ("auto", "junit"):
-            return f"report needs format junit or auto, and format is {self.format}"
+            return f"report needs format junit or auto, but format is {self.format}"
         if self.kind != "test" and self.min_tests > 1:
-            return f"min_tests above 1 applies only to kind test, and its kind is {self.kind}"
+            return f"min_tests above 1 applies only to kind test, but its kind is {self.kind}"
         if self.format == "exit" and self.min_tests > 1:
-            return 'min_tests above 1 needs a format that counts tests, and format "exit" counts none'
+            return 'min_tests above 1 needs a format that counts tests, but format "exit" counts none'
         return None
 
     @property

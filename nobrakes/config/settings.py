@@ -229,7 +229,7 @@ def parse(text: str, where: str) -> Config:
     names = [check.name for check in config.checks]
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(f"{where}: two checks are called '{name}'")
+            raise ConfigError(f"{where}: two checks have the name '{name}'")
     wrong = [f"{where}: check '{check.name}': {mistake}" for check in config.checks if (mistake := check.mistake())]
     wrong += [f"{where}: {mistake}" for mistake in config.notify.mistakes()]
     review = config.review.mistakes(config.main, config.git.branch_pattern)

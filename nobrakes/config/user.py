@@ -107,7 +107,7 @@ def _home(named: str) -> str:
     try:
         return pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:
-        raise RuntimeError("HOME is not set, and nobody knows the account") from None
+        raise RuntimeError("HOME is not set, and the system does not know this account") from None
 
 
 def _require_home() -> None:
@@ -118,11 +118,11 @@ def _require_home() -> None:
     if os.name != "posix":
         return
     if not home:
-        raise PlaceUnusable("HOME is not set, so it is not known which home is meant")
+        raise PlaceUnusable("HOME is not set, so nobrakes cannot find your home folder")
     try:
         found = os.stat(home)
     except OSError as error:
-        raise PlaceUnusable(f"the home {home[:200]} cannot be looked at: {error.strerror}") from None
+        raise PlaceUnusable(f"the home {home[:200]} cannot be inspected: {error.strerror}") from None
     if found.st_uid != os.geteuid():
         raise PlaceUnusable(f"the home {home[:200]} belongs to another account (number {found.st_uid})")
 
@@ -134,7 +134,7 @@ def _require_rights(path: str, rights: int) -> None:
     """PlaceUnusable if this process lacks the rights: closed is not unset."""
     if not os.access(path, rights, effective_ids=os.access in os.supports_effective_ids):
         what = "read or change" if rights & os.W_OK else "read"
-        raise PlaceUnusable(f"this account may not {what} {path}", f"Look at its rights: ls -ld {path}")
+        raise PlaceUnusable(f"this account may not {what} {path}", f"Check its permissions: ls -ld {path}")
 
 
 def require_own(path: str, rights: int = READS) -> None:
@@ -144,13 +144,13 @@ def require_own(path: str, rights: int = READS) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise PlaceUnusable(f"{path} cannot be looked at: {error.strerror}") from None
+        raise PlaceUnusable(f"{path} cannot be inspected: {error.strerror}") from None
     if not stat.S_ISREG(found.st_mode):
-        raise PlaceUnusable(f"{path} is not a plain file", "Move it away; nobrakes makes the file itself.")
+        raise PlaceUnusable(f"{path} is not a plain file", "Move it away; nobrakes creates the file itself.")
     if found.st_uid != os.geteuid():
         raise PlaceUnusable(f"{path} belongs to another account (number {found.st_uid})")
     if found.st_mode & 0o022:
-        raise PlaceUnusable(f"other accounts may write {path}", f"Take that right away: chmod go-w {path}")
+        raise PlaceUnusable(f"other accounts can write {path}", f"Remove that permission: chmod go-w {path}")
     _require_rights(path, rights)
 
 
@@ -178,16 +178,16 @@ def require_safe(folder: str, rights: int = ENTERS) -> bool:
         found = os.stat(folder)
     except FileNotFoundError:
         if os.path.islink(folder):  # of a disk that is not there, say: what it holds cannot be known
-            raise PlaceUnusable(f"{folder} is a link to {os.readlink(folder)[:200]}, which is not there") from None
+            raise PlaceUnusable(f"{folder} is a link to {os.readlink(folder)[:200]}, which does not exist") from None
         return False
     except OSError as error:
-        raise PlaceUnusable(f"{folder} cannot be looked at: {error.strerror}") from None
+        raise PlaceUnusable(f"{folder} cannot be inspected: {error.strerror}") from None
     if not stat.S_ISDIR(found.st_mode):
-        raise PlaceUnusable(f"{folder} is not a folder", "Move it away; nobrakes makes the folder itself.")
+        raise PlaceUnusable(f"{folder} is not a folder", "Move it away; nobrakes creates the folder itself.")
     if found.st_uid != os.geteuid():
         raise PlaceUnusable(f"{folder} belongs to another account (number {found.st_uid})")
     if found.st_mode & 0o022:
-        raise PlaceUnusable(f"other accounts may write {folder}", f"Take that right away: chmod go-w {folder}")
+        raise PlaceUnusable(f"other accounts can write {folder}", f"Remove that permission: chmod go-w {folder}")
     _require_rights(folder, rights)
     return True
 
@@ -203,7 +203,7 @@ def make(folder: str) -> None:
     except FileExistsError:
         require_safe(folder)
     except OSError as error:
-        raise PlaceUnusable(f"{folder} cannot be made: {error.strerror}") from None
+        raise PlaceUnusable(f"{folder} cannot be created: {error.strerror}") from None
 
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -236,7 +236,7 @@ def keep(name: str, value: str) -> str:
     try:
         write_atomic(path, text.encode())
     except StoreReadOnly as error:
-        raise NotAllowed(str(error), "Check who owns its folder.") from None
+        raise NotAllowed(str(error), "Check the owner of its folder.") from None
     return path
 
 
@@ -252,9 +252,9 @@ def _read(path: str) -> Mapping[str, str]:
         try:
             found = toml.loads(file.read().decode())
         except ValueError:  # the error would quote the line
-            raise ConfigError(f"{path} is not valid TOML", 'Each line of it is NAME = "value".') from None
+            raise ConfigError(f"{path} is not valid TOML", 'Each line must be NAME = "value".') from None
     if not all(isinstance(value, str) for value in found.values()):
-        raise ConfigError(f"{path} contains values other than text", 'Each line of it is NAME = "value".')
+        raise ConfigError(f"{path} contains values other than text", 'Each line must be NAME = "value".')
     return found
 
 
@@ -270,7 +270,7 @@ def _require_private(path: str, found: os.stat_result) -> None:
 
 # A file that is missing sets nothing. pydantic judges a text once, as it does for a repository's (config.settings). One
 # setting is changed by editing its line; every other line, and every comment, stays as it was.
-HINT = "Fix the limit there. `nobrakes machine` shows the limits, and `nobrakes machine set agents=3` sets one."
+HINT = "Fix the limit in that file. `nobrakes machine` shows the limits, and `nobrakes machine set agents=3` sets one."
 TABLE = "machine"
 
 

@@ -48,11 +48,11 @@ class Facts:
 def at_rest(facts: Facts) -> str:
     """Why there is nothing to do; empty: a daemon is missing."""
     if facts.works is not None:
-        return f"a daemon works (process {facts.works})"
+        return f"a daemon is running (process {facts.works})"
     if not facts.wanted:
-        return "no daemon is wanted: none was started in the background, or a person stopped it"
+        return "no daemon is needed: nobody started one in the background, or a person stopped it"
     if facts.paused:
-        return "no daemon is started: a person paused the work"
+        return "no daemon was started, because a person paused the work"
     return ""
 
 

@@ -29,7 +29,7 @@ _BY_CODE: dict[int, tuple[type[NobrakesError], str]] = {
     sqlite3.SQLITE_IOERR: (MachineShort, "the database's file cannot be read or written"),
     sqlite3.SQLITE_NOMEM: (MachineShort, "no memory is left for the database"),
     sqlite3.SQLITE_READONLY: (StoreReadOnly, "the database cannot be written"),
-    sqlite3.SQLITE_PERM: (StoreReadOnly, "the database may not be opened"),
+    sqlite3.SQLITE_PERM: (StoreReadOnly, "this account may not open the database"),
     sqlite3.SQLITE_FULL: (DiskFull, "no space is left for the database"),
     sqlite3.SQLITE_BUSY: (StoreBusy, "another process has kept the database locked for 30 seconds"),
     sqlite3.SQLITE_LOCKED: (StoreBusy, "another connection has kept the database locked"),
@@ -45,10 +45,10 @@ def translated(error: sqlite3.Error, path: str) -> NobrakesError | None:
         return DiskFull(f"no space is left next to the database: {path}")
     if (found := _BY_CODE.get(code & 0xFF)) is None:
         missing = "no such table" in str(error) or "no such column" in str(error)
-        return StoreBroken(f"the database lacks a part of itself: {path} ({error})") if missing else None
+        return StoreBroken(f"the database has a missing table or column: {path} ({error})") if missing else None
     class_, what = found
     if code == sqlite3.SQLITE_IOERR_SHORT_READ:
-        class_, what = StoreBroken, "the database is cut off"
+        class_, what = StoreBroken, "the database file is incomplete"
     if code & 0xFF == sqlite3.SQLITE_CANTOPEN and os.path.isfile(path):
         # it is there: what is missing is the right, or a descriptor
         class_, what = (MachineShort, what) if _writable(path) else (StoreReadOnly, "the database cannot be written")
@@ -471,7 +471,7 @@ class _Errors:
             if (clear := translated(error, self._path)) is not None:
                 raise clear from error
         elif isinstance(error, OverflowError):
-            raise UsageError("a number is larger than any that is counted here", "Give a smaller one.") from None
+            raise UsageError("the number is too large for the database", "Use a smaller number.") from None
 
 
 def missing(path: str) -> StoreBroken:
@@ -481,9 +481,9 @@ def missing(path: str) -> StoreBroken:
 def require_version(found: int, path: str) -> None:
     """StoreBroken for an older version, StoreNewer for a newer one."""
     if found > VERSION:
-        raise StoreNewer(f"{path} was written by a newer nobrakes (its version is {found}, this one knows {VERSION})")
+        raise StoreNewer(f"{path} was written by a newer nobrakes (version {found}; this nobrakes knows {VERSION})")
     if found < VERSION:
-        raise StoreBroken(f"{path} is not a database of nobrakes (version {found}, expected {VERSION})")
+        raise StoreBroken(f"{path} is not a nobrakes database (version {found}, expected {VERSION})")
 
 
 def require_not_newer(path: str) -> None:
@@ -524,7 +524,7 @@ def copy_of(path: str) -> sqlite3.Connection:
         if _marks(path) == before and not os.path.exists(path + "-shm"):
             return made
         made.close()  # somebody began to write meanwhile
-    raise sqlite3.OperationalError("the database changes faster than it can be read")
+    raise sqlite3.OperationalError("the database changes faster than nobrakes can read it")
 
 
 def _in_memory(uri: str) -> sqlite3.Connection:

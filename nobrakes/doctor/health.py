@@ -146,7 +146,7 @@ def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -
         Step(
             "Checks",
             bool(config.checks) and not checks,
-            ", ".join(f"{one.name}: {one.command}" for one in config.checks) or "none: nothing can be merged",
+            ", ".join(f"{one.name}: {one.command}" for one in config.checks) or "no check: nothing can be merged",
             'nobrakes init --test "…"',
         ),
         Step(
@@ -158,7 +158,7 @@ def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -
         Step(
             "Sandbox",
             config.sandbox.mode != "none",
-            "agents run as you do: sandbox.mode is none" if config.sandbox.mode == "none" else config.sandbox.mode,
+            "agents run with your rights (sandbox.mode)" if config.sandbox.mode == "none" else config.sandbox.mode,
             "nobrakes doctor",
         ),
         Step("First plan", beads > 0, count(beads, "bead") if beads else "there is no bead yet", "nobrakes shape"),

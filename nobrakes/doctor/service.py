@@ -62,23 +62,23 @@ def _place(_: "_Patient") -> Iterator[Finding]:
 
 
 _SHOWN = 5
-_SAFE = "; the snapshot, what changed since and git still hold the graph"
+_SAFE = "; the snapshot, later changes and git still have all beads"
 
 
 def _privacy(patient: "_Patient") -> Iterator[Finding]:
     paths = patient.paths
     strange = found.strangers(paths.root)
     for path in strange[:_SHOWN]:
-        yield Finding("owner", WARNING, f"{path} belongs to {owner(path)}; git trusts it (safe.directory, or sudo)")
+        yield Finding("owner", WARNING, f"{path} belongs to {owner(path)}, but git trusts it (safe.directory, or sudo)")
     if not strange:
         yield Finding("owner", OK, f"the repository and .nobrakes belong to {owner(paths.folder)} (you)")
     others = [path for path in found.territory(paths.root) if _writable_by_others(path)]
     for path in others[:_SHOWN]:
-        text = f"every account may write to {path}, and with it decide what is run here"
+        text = f"every account can write to {path}, and so decide which programs run here"
         yield Finding("owner", WARNING, f"{text}: `chmod o-w {shlex.quote(path)}`")
     closed = open_to_others(paths.folder)
     for path in closed[:_SHOWN]:
-        text = f"{path} is open to other accounts ({stat.S_IMODE(os.lstat(path).st_mode):04o})"
+        text = f"other accounts can access {path} ({stat.S_IMODE(os.lstat(path).st_mode):04o})"
         yield Finding("private", WARNING, f"{text}: `chmod go= {shlex.quote(path)}`")
     if not closed:
         yield Finding("private", OK, "other accounts cannot read nobrakes' files (0700, 0600)")
@@ -112,7 +112,7 @@ def examine_machine(
     try:
         yield _sandbox(config, sandbox_trouble, wall_trouble)
     except MachineShort as error:
-        yield Finding("sandbox", ERROR, f"nothing is started meanwhile: {error}")
+        yield Finding("sandbox", ERROR, f"no work starts until this is fixed: {error}")
 
 
 def as_finding(name: str, one: Blocker) -> Finding:
@@ -160,7 +160,7 @@ def _agent(name: str, config: "Config", paths: Paths, here: Here) -> Finding:
 def _installation(_: "_Patient") -> Iterator[Finding]:
     """Without compiled files each command compiles."""
     if not (missing := uncompiled()):
-        yield Finding("start-up", OK, "every module is compiled")
+        yield Finding("start-up", OK, "all of nobrakes' modules are compiled")
     else:
         yield Finding(
             "start-up", WARNING, f"{count(len(missing), 'module is', 'modules are')} compiled at every start", "compile"
@@ -202,8 +202,8 @@ def repair(name: str, store: Opened, git: "Git | None", paths: Paths) -> list[st
         raise UsageError(f"'{name[:40]}' is not a repair", f"The repairs are: {', '.join(REPAIRS)}.")
     if (pid := holder(paths.lock)) is not None and name in ("rebuild", "stale-workspaces"):
         raise DaemonRunning(
-            f"a daemon works here (process {pid}), and a repair would change its data",
-            "Stop it with `nobrakes daemon stop`, then repair.",
+            f"a daemon is running here (process {pid}), and a repair would change its data",
+            "Stop the daemon with `nobrakes daemon stop`, then repair.",
         )
     return REPAIRS[name](store, git, paths)
 
@@ -229,7 +229,7 @@ def _rebuild(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
 def _repairs_workspaces(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
     there = _needed(store)
     if git is None:
-        raise GitFailed("git cannot be asked here", "`nobrakes doctor` says why.")
+        raise GitFailed("git does not work here", "`nobrakes doctor` shows why.")
     known = {bead.id: bead for bead in there.beads()}
     lines = []
     for name in stale_workspaces(there, paths):
@@ -240,17 +240,17 @@ def _repairs_workspaces(store: Opened, git: "Git | None", paths: Paths) -> list[
         bead = known.get(name) or Bead(name, name)
         git.retire(bead, bead.fence)
         forget_sessions(Trash(paths.trash), paths.agents, name)
-        kept = ", ".join(ref for ref, _ in git.archived(name)) or "nothing in it was new"
+        kept = ", ".join(ref for ref, _ in git.archived(name)) or "it had no new work"
         lines.append(f"the workspace {name} was archived ({kept}) and removed")
     return lines or ["there is no stale workspace"]
 
 
 def _refs_of(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
     if git is None:
-        raise GitFailed("git cannot be asked here", "`nobrakes doctor` says why.")
+        raise GitFailed("git does not work here", "`nobrakes doctor` shows why.")
     found = [(one, git.restore(one)) for one in git.broken_refs(in_depth=True) if one.held_in]
     told = (f"{one.ref} is {'repaired' if done else 'still broken'}: {one.held_in}" for one, done in found)
-    return list(told) or ["no workspace has the commit of a broken ref"]
+    return list(told) or ["no workspace has the commit of a broken git ref"]
 
 
 def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
@@ -279,7 +279,7 @@ REPAIRS: dict[str, Callable[[Opened, "Git | None", Paths], list[str]]] = {
     "refs": _refs_of,
     "compile": lambda store, git, paths: compile_package(),
 }
-NOT_TRIED = "it was not tried"
+NOT_TRIED = "not tested"
 _Inspection = Callable[["_Patient"], Iterator[Finding]]
 
 
@@ -394,7 +394,7 @@ def _git(patient: _Patient) -> Iterator[Finding]:
         return
     yield Finding("git", OK, f"git {'.'.join(map(str, command_line.version()))}")
     if partial:
-        yield Finding("git", WARNING, "this is a partial clone: nobrakes needs its remote to make a workspace")
+        yield Finding("git", WARNING, "this is a partial clone, so nobrakes needs the remote to create a workspace")
     if for_git(patient.paths.folder).get(".gitignore") == IGNORED_BEFORE:
         text = "`git sparse-checkout set` can remove .nobrakes, as its .gitignore is of an earlier version. Before that"
         yield Finding("git", OK, f"{text}, type: nobrakes init; and commit .gitignore and .gitattributes there")
@@ -404,7 +404,7 @@ def _git(patient: _Patient) -> Iterator[Finding]:
 
 def _config(patient: _Patient) -> Iterator[Finding]:
     if patient.config is None:
-        yield Finding("config", ERROR, "config.toml cannot be read: `nobrakes config --check` says why")
+        yield Finding("config", ERROR, "config.toml cannot be read: `nobrakes config --check` shows why")
         return
     if patient.misconfigured:
         yield Finding("config", ERROR, patient.misconfigured)
@@ -479,13 +479,13 @@ def _refs(git: "Git") -> Iterator[Finding]:
         yield Finding("refs", ERROR, f"git cannot read the refs: {error.whole}")
         return
     for one in found:
-        text = f"{one.ref} leads nowhere: {one.why}; "
+        text = f"the git ref {one.ref} is broken: {one.why}; "
         if one.ref.split("/")[2] in ("incoming", "candidate", "start"):
             yield Finding("refs", WARNING, f"{text}`nobrakes run` restores it from the workspace")
         elif one.held_in:
-            yield Finding("refs", ERROR, f"{text}{'/'.join(one.held_in.split('/')[-2:])} still has it", "refs")
+            yield Finding("refs", ERROR, f"{text}{'/'.join(one.held_in.split('/')[-2:])} still has the commit", "refs")
         else:
-            lost = f"lost: {_named_by(one.ref)}; no workspace has it, bring it back from a copy of the repository"
+            lost = f"lost: {_named_by(one.ref)}; no workspace has it, so restore it from a copy of the repository"
             yield Finding("refs", ERROR, text + lost)
 
 
@@ -518,7 +518,7 @@ def _checkouts(git: "Git") -> Iterator[Finding]:
 
 
 def _database(patient: _Patient) -> Iterator[Finding]:
-    assert patient.store is not None, "without one there is nothing to look at"
+    assert patient.store is not None, "without a database there is nothing to examine"
     yield _soundness(patient.store.check())
     found = patient.store.circles()
     for circle in found:
@@ -529,7 +529,7 @@ def _database(patient: _Patient) -> Iterator[Finding]:
 
 def _soundness(problems: list[str]) -> Finding:
     if not problems:
-        return Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
+        return Finding("database", OK, "the database is intact, and its counters are correct")
     bad = any(", but should be " not in text for text in problems)
     said = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
     return Finding("database", ERROR, said + _SAFE, "rebuild") if bad else Finding("counters", ERROR, said, "counters")
@@ -553,7 +553,7 @@ def _parked(patient: _Patient) -> Iterator[Finding]:
             is_held = one.bead is not None and store.bead(one.bead).held is not None
             held = f", and it is held: `nobrakes release {one.bead}`" if is_held else ""
             what = one.bead or one.title.partition(":")[0]
-            text = f"nobrakes itself failed on {what}: `nobrakes escalation {one.id}` says how{held}"
+            text = f"nobrakes itself failed on {what}: `nobrakes escalation {one.id}` shows the error{held}"
             yield Finding("parked", WARNING, text)
 
 
@@ -565,24 +565,24 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
     stale = [b for b in store.beads(WORKING) if b.lease_until is not None and b.lease_until < now]
     if stale:
         ids = ", ".join(b.id for b in stale[:10])
-        what = "the daemon is slow to renew" if pid else "the next daemon continues them: `nobrakes run`"
-        yield Finding("leases", WARNING, f"no sign of life from the agents on {ids}; {what}")
-    yield Finding("daemon", OK, f"a daemon works (process {pid})" if pid else "no daemon works")
+        what = "the daemon is slow to report" if pid else "the next daemon continues them: `nobrakes run`"
+        yield Finding("leases", WARNING, f"the agents on {ids} have not reported for too long; {what}")
+    yield Finding("daemon", OK, f"a daemon is running (process {pid})" if pid else "no daemon is running")
 
 
 def _workspaces(patient: _Patient) -> Iterator[Finding]:
     if patient.store is None:
         return
     for name in stale_workspaces(patient.store, patient.paths):
-        text = f"the workspace or sessions of {name} belong to no live bead; work is archived before it goes"
+        text = f"the workspace or sessions of {name} belong to no live bead; a repair archives the work first"
         yield Finding("workspaces", WARNING, text, "stale-workspaces")
     for name in names_in(patient.paths.workspaces):
         if BROKEN in name:
-            text = f"workspaces/{name} was moved away, because its files could not be archived: look into it"
+            text = f"workspaces/{name} was moved away, because its files could not be archived: inspect it"
             yield Finding("workspaces", WARNING, text)
     for one in Trash(patient.paths.trash).left():
         if one.why:
-            text = f"{one.path} cannot be removed: {one.why}; its remains are in {one.at}"
+            text = f"{one.path} cannot be removed: {one.why}; what is left of it is in {one.at}"
             yield Finding("trash", WARNING, text)
 
 

@@ -87,7 +87,7 @@ def test_honest_work_lands_and_its_review_tells_of_the_altered_test(project: Scr
     project.nobrakes("run")
     assert project.status("one") == "done"
     (row,) = project.ask("review")[-1]["results"]
-    assert row["decoy"].startswith("seen tests/test_discount.py::test_") and "was reported in" in row["reason"]
+    assert row["decoy"].startswith("seen tests/test_discount.py::test_") and "an altered test failed" in row["reason"]
 
 
 @pytest.mark.parametrize("how", [pytest.param(how, marks=[] if how in IN_CI else [pytest.mark.night]) for how in BENT])

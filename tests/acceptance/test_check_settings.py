@@ -40,7 +40,7 @@ def test_a_check_runs_in_its_directory_and_a_link_out_of_the_checkout_is_none(
     project.nobrakes("run", expect=40)
     waiting = project.open()
     assert [e["type"] for e in waiting] == ["broken_checks"]
-    assert "it has no directory out of its own" in waiting[0]["detail"]
+    assert "the checkout has no folder out" in waiting[0]["detail"]
     assert "leads out of the checkout" in waiting[0]["detail"]
     assert project.show("two")["failures"] == 0
 
@@ -53,7 +53,7 @@ def test_a_tool_of_another_version_is_nobodys_fault(project: Scripted) -> None:
     project.configure(CHECK, f'{CHECK}\ntools = {{ sh-none = "1", python3 = ">=3" }}')
     project.add("one")
     project.nobrakes("run", expect=40)
-    assert "it needs sh-none 1, which is not there" in project.open()[0]["detail"]
+    assert "the check needs sh-none 1, but {tool} is not installed" in project.open()[0]["detail"]
     assert project.show("one")["failures"] == 0 and project.landed() == {}
     project.configure('sh-none = "1", ', "")
     project.nobrakes("resolve", str(project.open()[0]["id"]), "--retry")
@@ -103,8 +103,8 @@ def test_of_parallel_checks_the_one_that_had_its_time_is_named(project: Scripted
     project.add("one")
     project.nobrakes("run", expect=40)
     detail = project.open()[0]["detail"]
-    assert "slow: broken: it ran longer than 1 s and was stopped" in detail
-    assert "patient: broken: it was killed before it could end" in detail
+    assert "slow: broken: the check ran longer than 1 s and was stopped" in detail
+    assert "patient: broken: the check was killed before it ended" in detail
 
 
 def test_results_are_read_from_the_files_that_the_check_wrote(project: Scripted) -> None:
@@ -121,7 +121,7 @@ def test_results_are_read_from_the_files_that_the_check_wrote(project: Scripted)
     project.configure("grace_seconds = 1", "grace_seconds = 1\nmax_failures = 1")
     project.add("two")
     project.nobrakes("run", expect=40)
-    assert "1 failed, though it exited with 0" in project.open()[0]["detail"]
+    assert "1 test failed, but the exit code was 0" in project.open()[0]["detail"]
 
 
 def test_a_check_that_writes_no_report_has_not_run(project: Scripted) -> None:

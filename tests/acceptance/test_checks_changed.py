@@ -104,7 +104,7 @@ def test_only_a_plan_or_a_change_of_the_checks_is_approved(project: Scripted) ->
     project.add("one")
     project.nobrakes("run", expect=40)
     done = project.nobrakes("resolve", str(project.open()[0]["id"]), "--approve", expect=None)
-    assert done.returncode and "is about no single bead" in done.stderr and "--retry | --dismiss" in done.stderr
+    assert done.returncode and "is not about a single bead" in done.stderr and "--retry | --dismiss" in done.stderr
 
 
 def test_a_list_of_dependencies_alone_does_not_stall_the_night(project: Scripted) -> None:

@@ -54,10 +54,10 @@ def close(store, seconds, told=True):
 
 
 def test_a_closed_gate_counts_down_wherever_people_look(store, say):
-    assert "no provider refuses" in say("providers")
+    assert "no provider refuses requests" in say("providers")
     close(store, 7500)
     for command in ("providers", "status", "board"):
-        assert re.search(r"anthropic: rate limited, closed for 2\W?h", say(command)), command
+        assert re.search(r"anthropic: rate limited, no agent starts for 2\W?h", say(command)), command
     found = json.loads(say("providers", "--json"))["data"]["gates"]
     assert [(one["provider"], one["reason"]) for one in found] == [("anthropic", "rate_limited")]
 

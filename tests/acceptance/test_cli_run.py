@@ -175,7 +175,7 @@ def test_the_daemon_starts_works_hands_over_and_stops(repository):
     finally:
         assert repository.run("daemon", "stop")[0] == 0
     code, out, _ = repository.run("daemon", "status")
-    assert code == 24 and "no daemon works here" in out
+    assert code == 24 and "no daemon is running here" in out
     assert "Bead slow" in (repository.folder / ".nobrakes" / "daemon.log").read_text()
 
 

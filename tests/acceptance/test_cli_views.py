@@ -130,7 +130,7 @@ def test_what_would_go_live_is_shown_first_and_nothing_is_changed(nobrakes, plan
         "  + password-hashing  P1  Passwords are stored as salted hashes  (after scaffold)",
         "  + login             P2  People can log in",
         "  + login-form        P2  The login form  (after password-hashing)",
-        "ready at once: scaffold",
+        "ready to start: scaffold",
         "critical path: scaffold -> password-hashing -> login-form",
     ]
     assert {bead["status"] for bead in nobrakes("list")[1]} == {"draft"}
@@ -139,7 +139,7 @@ def test_what_would_go_live_is_shown_first_and_nothing_is_changed(nobrakes, plan
     nobrakes("cancel", "login-form")
     assert text("commit-strategy", "--dry-run").splitlines() == [
         "0 drafts would go live",
-        "edited since the last commit-strategy: scaffold",
+        "edited since the last approval: scaffold",
         "cancelled since then: login-form",
         "critical path: scaffold -> password-hashing",
     ]
@@ -156,7 +156,7 @@ def test_a_dry_run_drops_no_proposed_change(nobrakes, planned):
 def test_a_withdrawn_answer_takes_no_reason(nobrakes, planned):
     for other in ("--take-back", "--recommended"):
         code, error = nobrakes("answer", "1", other, "--why", "a reason")
-        assert code == 2 and "choose one way to answer" in error["message"]
+        assert code == 2 and "needs exactly one answer" in error["message"]
 
 
 def test_ready_explains_why_a_bead_waits(nobrakes, planned, text):

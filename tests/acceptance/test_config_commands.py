@@ -50,7 +50,7 @@ def test_a_setting_is_set_shown_and_taken_out_again_and_no_other_line_changes(fo
     before = config.read_text()
     mode = config.stat().st_mode
     done = typed(folder, "config", "set", "limits.doers", "2").stdout
-    assert "limits.doers: 4 (default) -> 2" in done and "it takes effect now" in done and "git add" in done
+    assert "limits.doers: 4 (default) -> 2" in done and "the change takes effect now" in done and "git add" in done
     assert config.read_text() == before.replace("# doers = 4", "doers = 2") and config.stat().st_mode == mode
     assert typed(folder, "config", "get", "limits.doers").stdout == "2\n"
     assert json.loads(typed(folder, "config", "get", "limits.doers", "--json").stdout)["data"]["value"] == 2

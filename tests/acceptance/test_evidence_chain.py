@@ -44,7 +44,7 @@ class Repository:
             said = " ".join(person.stdout.split())
             assert all(text in said for text in texts) and person.stdout.count("WRONG") == len(texts)
         else:
-            assert found["ok"] and person.returncode == 0 and "all of it agrees" in person.stdout
+            assert found["ok"] and person.returncode == 0 and "main matches its evidence" in person.stdout
             assert "That means: " in person.stdout and ("again on" in person.stdout) == ("--rerun" in arguments)
         return texts
 
@@ -235,7 +235,7 @@ def test_a_persons_own_commit_is_listed_and_no_fault(repository: Repository) -> 
     repository.git("add", "mine")
     repository.git("-c", "user.name=You", "-c", "user.email=you@x.invalid", "commit", "-qm", "Mine")
     assert repository.wrong() == []
-    assert "a person's own: Mine" in repository.nobrakes("verify").stdout
+    assert "a person's own commit: Mine" in repository.nobrakes("verify").stdout
 
 
 def test_a_tree_that_was_changed_on_main_is_found(repository: Repository) -> None:

@@ -43,7 +43,7 @@ def test_a_setup_that_fails_on_main_is_asked_about_once_and_main_is_not_called_r
     assert [project.show(one)["attempts"] for one in ("one", "two")] == [[], []]
     assert project.events("main_frozen") == []
     tried = project.nobrakes("init", "--trial").stdout
-    assert SAID in tried and "no check was started on main" in tried and "does not pass its checks" not in tried
+    assert SAID in tried and "no check has run on main" in tried and "does not pass its checks" not in tried
 
 
 def test_a_setup_that_fails_with_a_branch_only_is_the_branchs(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_tests_where_no_check_looks_are_a_persons_question(tmp_path: Path) -> No
     project.nobrakes("run", expect=40)
     assert project.outcomes("one", "test_writer") == ["broken_checks"]
     (asked,) = project.open()
-    said = "no check runs in a folder that holds these tests: tool/tests/test_one.sh. The test checks run in app."
+    said = "no test check covers the folder of these tests: tool/tests/test_one.sh. The test checks run in app."
     assert asked["type"] == "broken_checks" and said in asked["detail"] and project.show("one")["failures"] == 0
 
 

@@ -63,7 +63,7 @@ def test_a_check_is_added_to_a_repository_that_is_set_up(folder: Path) -> None:
     assert ask(folder, "init")["checks"] == []
     commit(folder, "tests/test_a.py")
     said = nobrakes(folder, "init", "--test", "python3 -m unittest discover -v -s tests", "--trial")
-    assert "was set up already" in said and 'checks.test.command: not set -> "python3 -m unittest' in said
+    assert "was already set up" in said and 'checks.test.command: not set -> "python3 -m unittest' in said
     assert "main passes its checks (1 test" in said
     again = nobrakes(folder, "init", "--test", "make test")
     assert "to change it, type nobrakes config set checks.test.command 'make test'" in again

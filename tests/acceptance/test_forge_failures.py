@@ -104,7 +104,7 @@ def test_a_shaper_that_fails_three_times_offers_the_four_ways_in_its_stage(tmp_p
     failed = STAGES[stage](forge)
     assert len(forge.turns("session~1")) == failed, "three times, and no more"
     one = asked(forge, f"stopped in {stage}: its Shaper failed 3 times")
-    assert "it exited with 3" in one["detail"]
+    assert "exit code 3" in one["detail"]
     stands = forge.nobrakes("status").stdout
     assert stands.count("its Shaper failed 3 times") and "stopped with an error:" not in stands, "it is said once"
     forge.does("session~1", ASKS)

@@ -95,7 +95,7 @@ def test_committed_work_behind_a_torn_last_line_is_handed_in_as_unsure(tmp_path:
     made = project(tmp_path, end=TORN + more)
     made.nobrakes("run")
     assert made.outcomes("one") == ["completed"] and made.git("show", "main:work") == "done"
-    assert "unsure whether it had finished" in made.nobrakes("history", "one").stdout
+    assert "nobrakes cannot tell whether the agent had finished" in made.nobrakes("history", "one").stdout
     assert '"unsure": true' in made.git("log", "-1", "--format=%B", "refs/nobrakes/evidence")
 
 
@@ -103,7 +103,7 @@ def test_committed_work_of_a_cli_without_a_last_event_is_handed_in_as_unsure(tmp
     made = project(tmp_path, end="pass")
     made.nobrakes("run")
     assert made.outcomes("one") == ["completed"] and made.git("show", "main:work") == "done"
-    assert "unsure whether it had finished" in made.nobrakes("history", "one").stdout
+    assert "nobrakes cannot tell whether the agent had finished" in made.nobrakes("history", "one").stdout
 
 
 def test_a_daemon_that_dies_between_the_stop_and_the_end_hands_in_too(tmp_path: Path) -> None:

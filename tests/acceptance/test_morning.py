@@ -108,7 +108,7 @@ def test_the_first_screen_answers_what_a_person_asks_in_the_morning(tmp_path: Pa
             assert re.fullmatch(cost, found["cost"]), found
             assert found["you"] == f"{ASKED} decisions: `nobrakes escalations`"
             assert re.fullmatch(
-                r"0 of 3 agents; \w+ waits for its usage limit until \d\d:\d\d( tomorrow)?", found["running"]
+                r"0 of 3 agents; \w+ is at its usage limit until \d\d:\d\d( tomorrow)?", found["running"]
             )
             assert re.fullmatch(r"about \d\d:\d\d( tomorrow)? \(3 beads left\)", found["done by"]), found
         looks = (

@@ -67,7 +67,7 @@ def statuses(project: Project) -> tuple[dict[str, str], list[str]]:
 def test_what_was_there_is_shown_and_agrees(project: Project) -> None:
     assert statuses(project)[0] == STATUS
     assert project.ask("set")["limits"]["doers"] == 2, "what a person changed is in force"
-    assert "all of it agrees" in project.nobrakes("verify").stdout
+    assert "main matches its evidence" in project.nobrakes("verify").stdout
     project.nobrakes("config", "--check")
     for command in ("status", "board", "escalations", "forge list", "diff alpha"):
         project.nobrakes(*command.split())
@@ -103,7 +103,7 @@ def test_the_attempts_that_were_cut_off_are_over_and_the_graph_gets_done(project
     for bead in ("slow", "slowtests"):
         first, *others = project.ask("history", bead)["attempts"]
         assert first["outcome"] == "lost" and others[-1]["outcome"] == "completed"
-    assert "all of it agrees" in project.nobrakes("verify").stdout
+    assert "main matches its evidence" in project.nobrakes("verify").stdout
     project.nobrakes("doctor")
 
 

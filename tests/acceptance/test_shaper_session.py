@@ -193,7 +193,7 @@ def test_a_person_plans_with_the_shaper_approves_and_leaves(person: Person) -> N
     assert person.run("git", "log", "--format=%s", f"{before}..main").splitlines() == [
         "Strategy: 1 new bead, 1 changed bead"
     ]
-    assert "1 bead went live. Let the work begin: nobrakes run" in shown
+    assert "1 bead went live. To start the work: nobrakes run" in shown
     assert "1 draft needs your approval" in shown and "Take leave of people" in shown
 
 

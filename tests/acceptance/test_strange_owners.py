@@ -158,6 +158,6 @@ def test_what_was_open_is_closed_and_doctor_tells(tmp_path: Path) -> None:
     for path in [state, *state.iterdir()]:
         path.chmod(0o777 if path.is_dir() else 0o666)
     texts = {one["name"]: one["text"] for one in project.ask("doctor")}
-    assert "0700" in texts["private"] and "every account may write" in texts["owner"]
+    assert "0700" in texts["private"] and "every account can write" in texts["owner"]
     assert not open_paths(project, 1)
     assert stat.S_IMODE((state / "config.toml").lstat().st_mode) == 0o666, "what git tracks is git's business"

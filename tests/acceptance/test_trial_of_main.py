@@ -167,7 +167,7 @@ def test_without_a_check_only_scaffolding_and_repairs_start(tmp_path: Path) -> N
 
 def test_init_tries_the_checks_when_it_is_told_to(tmp_path: Path) -> None:
     project = Trying(tmp_path)
-    assert "were not tried on main: try them with `nobrakes init --trial`" in project.nobrakes("init").stdout
+    assert "have not run on main yet: `nobrakes init --trial` runs them now" in project.nobrakes("init").stdout
     assert "main passes its checks (1 test," in project.nobrakes("init", "--trial").stdout
     project.configure(CHECK, 'command = "nosuchrunner"')
     said = project.nobrakes("init", "--trial").stdout

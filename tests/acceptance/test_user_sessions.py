@@ -68,7 +68,7 @@ def test_a_session_of_its_own_is_run_by_a_daemon_of_its_own(tmp_path: Path) -> N
         person.nobrakes("session", "say", "1", "Now?")
         until(lambda: person.state() == "asking")
         assert person.ask("daemon", "status")["pid"] == pid, "there is one"
-        assert f"{home}: a daemon works (process {pid})" in person.anywhere("daemon", "watch").stdout
+        assert f"{home}: a daemon is running (process {pid})" in person.anywhere("daemon", "watch").stdout
         listed = person.anywhere("repositories").stdout
         assert re.search(r"your own sessions +daemon runs +1 ", listed), listed
         (asked,) = person.ask("escalations")

@@ -38,8 +38,8 @@ def test_one_example_is_too_little_and_two_are_enough(project: Scripted) -> None
     project.nobrakes("run")
     assert outcomes(project) == ["weak_tests", "completed", "completed"]
     first = project.show("sums")["attempts"][0]
-    assert "the value the test compares with" in first["detail"]
-    assert "the value the test compares with" in project.prompt("sums", 2)
+    assert "the value that the test compares with" in first["detail"]
+    assert "the value that the test compares with" in project.prompt("sums", 2)
     assert project.status("sums") == "done"
     assert project.orphans() == []
 

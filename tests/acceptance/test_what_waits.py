@@ -128,7 +128,7 @@ def test_work_that_is_pushed_only_with_a_word(tmp_path: Path) -> None:
     assert "--yes works only" in team.error("approve", "--yes", code=17)["message"], "a push has to be named"
     [waits] = team.ask("approve")["waiting"]
     assert "changed since" in team.error("approve", "one@000000000000", code=17)["message"]
-    assert "has no version" in team.error("approve", "one", code=17)["message"], "the yes is to a commit"
+    assert "lacks its @version" in team.error("approve", "one", code=17)["message"], "the yes is to a commit"
     team.nobrakes("approve", waits["what"])
     assert "nobrakes pr open" not in team.nobrakes("escalations").stdout
 
@@ -161,7 +161,7 @@ def test_a_yes_is_to_the_version_that_was_listed_and_a_merge_has_to_be_named(tmp
     assert "changed since it was listed" in said["message"] and place.status("page") == "draft"
     assert (
         "is not signed off" not in said["message"]
-        and "does not wait" in place.error("approve", "x", code=17)["message"]
+        and "does not need" in place.error("approve", "x", code=17)["message"]
     )
     place.nobrakes("approve", place.ask("approve")["waiting"][1]["what"])
     assert place.status("page") != "draft" and place.status("other") != "draft"

@@ -73,7 +73,7 @@ class Play:
         return journey, self.clicks - before
 
     def sees(self, wanted: str, where: str = "#main") -> None:
-        """The open page shows the text (a pattern), by itself or, without scripts, when it is loaded again."""
+        """The open page shows the text (a pattern), by itself or, without scripts, when the file is loaded again."""
         place, end = self.page.locator(where), time.monotonic() + TIMEOUT
         pattern = re.compile(wanted, re.DOTALL)
         while not pattern.search(place.first.inner_text() if place.count() else ""):

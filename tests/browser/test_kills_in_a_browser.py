@@ -226,8 +226,8 @@ def test_the_daemon_is_killed_and_hangs(world: World, web: WebProcess, pages: Pa
     pages.waits(lambda: f"process {first}" in health.inner_text("#main"), "the daemon's number")
     os.kill(first, signal.SIGKILL)
     until(lambda: not lives(first))
-    pages.waits(lambda: "No daemon" in board.inner_text("#bar-state"), "no daemon works")
-    pages.waits(lambda: "No daemon is running" in health.inner_text("#main"), "no daemon works, says Health")
+    pages.waits(lambda: "No daemon" in board.inner_text("#bar-state"), "no daemon is running")
+    pages.waits(lambda: "No daemon is running" in health.inner_text("#main"), "no daemon is running, says Health")
     world.says()
     pages.show_what_the_store_holds()
     board.locator("#bar-state").get_by_role("button", name="Start").click()
@@ -271,7 +271,7 @@ def test_the_network_fails_in_three_ways(world: World, web: WebProcess, pages: P
     os.kill(world.daemon(), signal.SIGKILL)  # no event tells of it
     pages.network.becomes("open")
     pages.all_say("Live")
-    pages.waits(lambda: "No daemon" in board.inner_text("#bar-state"), "no daemon works")
+    pages.waits(lambda: "No daemon" in board.inner_text("#bar-state"), "no daemon is running")
     pages.show_what_the_store_holds()
     # everything stays open, and nothing comes through: the machine sleeps, or the phone is in a tunnel
     pages.network.becomes("swallows")

@@ -130,7 +130,7 @@ def test_what_the_machine_lacks_for_long_is_one_question_in_whichever_part_of_a_
     world.run()
     assert set(told[1:]) == {"git hung. Look at the disk."} and world.store.setting(TROUBLE) is None
     (asked,) = [one for one in world.store.escalations(open_only=False) if TROUBLE in one.evidence]
-    assert asked.title == "git hung" and asked.resolution == "it works again"
+    assert asked.title == "git hung" and asked.resolution == "the problem is fixed"
     assert {bead.status for bead in world.store.beads()} <= {*CLOSED}
 
 

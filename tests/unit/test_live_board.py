@@ -140,10 +140,10 @@ def test_a_database_that_goes_away_is_said_and_read_again(folder):
 
     async def play(app, pilot):
         os.rename(database, database + ".away")
-        await until(pilot, lambda: "the database is gone" in seen(app) and "old" in seen(app))
+        await until(pilot, lambda: "the database was removed" in seen(app) and "old" in seen(app))
         assert "nobrakes status" in seen(app) and not os.path.exists(database)
         os.rename(database + ".away", database)
-        await until(pilot, lambda: "the database is gone" not in seen(app))
+        await until(pilot, lambda: "the database was removed" not in seen(app))
 
     played(folder, play)
 

@@ -48,7 +48,7 @@ def test_a_connection_has_the_limits_of_the_pages_and_a_port_that_is_taken_is_sa
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
         free.listen()
-        with pytest.raises(UsageError, match="cannot be listened on"):
+        with pytest.raises(UsageError, match="cannot listen on"):
             mcp_server.serve_http(port, lambda text: None)
     answers: list[bytes] = []
 

@@ -62,7 +62,7 @@ def test_a_folder_that_others_may_write_is_not_used(tmp_path: Path) -> None:
     user.make(str(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o770)
-    with pytest.raises(PlaceUnusable, match="may write"):
+    with pytest.raises(PlaceUnusable, match="can write"):
         user.make(str(folder))
 
 
@@ -109,7 +109,7 @@ def test_a_file_that_is_a_link_or_open_to_others_is_not_opened(tmp_path: Path) -
     own.write_text("")
     user.require_own(str(own))
     own.chmod(0o666)
-    with pytest.raises(PlaceUnusable, match="other accounts may write"):
+    with pytest.raises(PlaceUnusable, match="other accounts can write"):
         user.require_own(str(own))
     (tmp_path / "link").symlink_to(own)
     with pytest.raises(PlaceUnusable, match="not a plain file"):

@@ -57,7 +57,7 @@ class Simulated(ScriptAdapter):
         if GONE in said:
             return Verdict(Outcome.SESSION_LOST, "there is no such session")
         if BROKEN in said:
-            return Verdict(Outcome.BAD_CONFIGURATION, "it did not start: SyntaxError: Unexpected end of input")
+            return Verdict(Outcome.BAD_CONFIGURATION, "the agent did not start: SyntaxError: Unexpected end of input")
         refused, cost = said.get("REFUSED"), said.get("COST")
         if refused is not None:
             resets = None if refused[1] == "-" else float(refused[1])

@@ -133,8 +133,8 @@ class AgentEndings:
         before = sum(one.role is attempt.role and one.outcome is Outcome.LOST for one in past)
         if before < UNSEEN_IN_PEACE:
             return verdict
-        often = f"as {count(before, 'time')} before on this bead"
-        why = f"{verdict.detail}, {often}; this also happens if an agent kills its own runner"
+        often = f"and this happened {count(before, 'time')} before on this bead"
+        why = f"{verdict.detail}, {often}; one possible cause is an agent that kills its own supervisor"
         return replace(verdict, outcome=Outcome.KILLED, detail=why)
 
     def _not_taken_in(self, attempt: Attempt, limits: Limits, why: str) -> None:
@@ -143,7 +143,7 @@ class AgentEndings:
         if self.ports.git.is_whole(start):
             close(self.ports, limits, attempt, Outcome.BOUNDARY, why)
             return
-        why = f"git lost {start[:12]}, which the workspace was made from (a prune?): {why}"
+        why = f"git no longer has {start[:12]}, the workspace's base commit (perhaps after a prune): {why}"
         close(self.ports, limits, attempt, Outcome.WORKSPACE_FAILED, why, log=replace(attempt.log, keep_branch=False))
 
     def start_proof(self, attempt: Attempt) -> None:
@@ -168,7 +168,7 @@ class AgentEndings:
             self.start_proof(again)
             return
         if run.stopping is Outcome.INTERRUPTED:
-            close(ports, limits, attempt, Outcome.INTERRUPTED, "stopped during the red proof", head=head)
+            close(ports, limits, attempt, Outcome.INTERRUPTED, "stopped while the new tests ran", head=head)
             return
         if ON_BASE in attempt.data:
             self._proof_on_base(attempt, run, results, limits)
@@ -197,13 +197,13 @@ class AgentEndings:
         broken = on_base if neither else mute_without_tests(with_tests, on_base)
         if neither and self._is_of_main(attempt):  # one question, whichever proofs meet it
             self.watchman(on_base)
-            why = "The check also fails without the new tests, so no work is blamed; the tests are requested again. "
+            why = "The check also fails without the new tests, so the work is not blamed. A Test Writer starts again. "
             why += explain(broken)
             close(self.ports, limits, attempt, Outcome.INTERRUPTED, why, head=str(attempt.data["head"]))
         elif broken:
-            why = "Without the new tests it fails too."
+            why = "Without the new tests the check fails too."
             if not neither:
-                why = "The checks report no test, and without the new tests they end in the same way."
+                why = "The checks report no test, and the result is the same without the new tests."
             self._not_run(attempt, limits, kept["red_proof"], as_json(on_base), f"{why}\n{explain(broken)}")
         elif cannot_run(with_tests) and AGAIN not in attempt.data:  # perhaps a person fixed the machine in between
             data = {name: value for name, value in attempt.data.items() if name != ON_BASE}
@@ -286,13 +286,13 @@ class AgentEndings:
         said = attempt.data.get("said")
         clean_end = verdict.outcome in _BY_WORDS or verdict.outcome is Outcome.LOST or verdict.unsure
         if said and clean_end:
-            unseen = "it is unknown how it ended" if verdict.detail == UNSEEN else verdict.detail
-            detail = f"it said so; {unseen}" if verdict.outcome is Outcome.LOST else verdict.detail
+            unseen = "nobrakes does not know how the process ended" if verdict.detail == UNSEEN else verdict.detail
+            detail = f"the agent reported this; {unseen}" if verdict.outcome is Outcome.LOST else verdict.detail
             verdict = replace(verdict, outcome=Outcome(said), detail=detail, unsure=False)
         if clean_end and verdict.outcome is not Outcome.COMPLETED and has_asked(self.ports, attempt):
-            verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="waits for an answer")
+            verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="waiting for an answer")
         if clean_end and ownership.waiting(self.ports.store.escalations(bead=attempt.bead)) is not None:
-            verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="its plan waits for approval")
+            verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="waiting for approval of its plan")
         return verdict, log
 
     def _handed_on(self, attempt: Attempt, folder: str) -> AttemptLog:
@@ -310,12 +310,12 @@ class AgentEndings:
     def _fault(self, bead: Bead, role: Role, start: str, head: str | None) -> tuple[Outcome, str] | None:
         decided = self.ports.store.escalations(open_only=False, bead=bead.id)
         if ownership.needed(bead, role) and ownership.approved(decided) is None:
-            return Outcome.FAILED, "The bead is worked on by an approved plan only, and none was approved."
+            return Outcome.FAILED, "This bead needs an approved plan before work starts, but no plan was approved."
         path = os.path.join(self.ports.paths.workspaces, bead.id)
         if head is None and not self.ports.git.has_workspace(bead.id) and not os.path.lexists(path):
-            return Outcome.WORKSPACE_FAILED, "its workspace was removed while it worked: nothing is left to be taken in"
+            return Outcome.WORKSPACE_FAILED, "the workspace was removed while the agent worked: no work is left"
         if head is None or head == start:
-            return Outcome.NO_WORK, "the agent says that it is done, but its branch has no commit of its own"
+            return Outcome.NO_WORK, "the agent reported that it is done, but its branch has no new commit"
         changes = self.ports.git.changes(start, head)
         if not changes:
             return Outcome.NO_WORK, "the agent's commits change nothing"
@@ -330,7 +330,7 @@ class AgentEndings:
         mark = f"/{attempt.fence}-head"
         kept = [ref for ref, _ in self.ports.git.archived(attempt.bead) if mark in ref]
         return (
-            f"\nIt committed beside its branch, where nothing is taken from: that is kept at {kept[0]}" if kept else ""
+            f"\nThe agent committed outside its branch. Those commits are unused, and kept at {kept[0]}" if kept else ""
         )
 
 
@@ -341,16 +341,16 @@ def _serial(attempt: Attempt) -> int:
 
 _STOPPED = {
     Outcome.GUARD_FAILED: f"{NOT_GUARDED}: stopped",
-    Outcome.STALLED: "no output, no changed file, no commit and no CPU for too long: stopped",
-    Outcome.TIMED_OUT: "it ran longer than an attempt may: stopped",
-    Outcome.INTERRUPTED: "stopped by a person or with the daemon",
-    Outcome.CAPPED: "a cap of its bead, the day or the run was reached: asked to stop, and its work is saved",
-    Outcome.TURN_LIMIT: "it used up the tokens of one attempt (caps.attempt.tokens): asked to stop, its work is saved",
-    Outcome.GAVE_UP_CONTEXT: "its context was nearly full (limits.context_share): asked to stop, and its work is saved",
-    Outcome.GAVE_UP_TESTS: "its tests failed in the same way again and again, and it explained nothing "
-    "(limits.failed_rounds): asked to stop, and its work is saved",
-    Outcome.BLOCKED: "waits for an answer",
-    Outcome.CANCELLED: "the bead was taken away by a person",
+    Outcome.STALLED: "stopped: no output, file change, commit or CPU use for too long",
+    Outcome.TIMED_OUT: "stopped: the agent ran longer than limits.agent_minutes",
+    Outcome.INTERRUPTED: "stopped by a person or together with the daemon",
+    Outcome.CAPPED: "stopped: a cap of the bead, the day or the run was reached; the work is saved",
+    Outcome.TURN_LIMIT: "stopped: the attempt used up its tokens (caps.attempt.tokens); the work is saved",
+    Outcome.GAVE_UP_CONTEXT: "stopped: the agent's context was nearly full (limits.context_share); the work is saved",
+    Outcome.GAVE_UP_TESTS: "stopped: the agent's tests kept failing in the same way, without an explanation "
+    "(limits.failed_rounds); the work is saved",
+    Outcome.BLOCKED: "waiting for an answer",
+    Outcome.CANCELLED: "a person cancelled, closed or took over the bead",
 }
 
 _BY_WORDS = frozenset(

@@ -60,7 +60,7 @@ _OWN_WORDS = frozenset({Outcome.COMPLETED, Outcome.GAVE_UP_CONTEXT, Outcome.GAVE
 _NO_WORDS_COUNT = frozenset({Outcome.GUARD_FAILED, Outcome.CANCELLED})
 """A stop for these ignores its words."""
 
-LIVED_ON = "it had finished and lived on, so it was ended"
+LIVED_ON = "the agent had finished, but its process kept running, so nobrakes ended it"
 
 
 class How(Enum):
@@ -112,7 +112,7 @@ def _stopped(ports: Ports, agent: str, why: Outcome, step: StepEnd, folder: str)
         return Ended(How.OUTAGE, verdict)
     if why in _TOO_LONG and not ports.adapter(agent).has_begun(lines(ports, step.output)):
         errors = clean(ports, ports.processes.output(os.path.join(folder, f"{STEP}.err"), 2000)).strip()
-        why_not = f"it did not start: it was silent from its start on, and was stopped. {errors}".strip()
+        why_not = f"the agent printed nothing after its start, so nobrakes stopped it. {errors}".strip()
         return Ended(How.NEVER_BEGAN, Verdict(Outcome.BAD_CONFIGURATION, why_not))
     return Ended(How.STOPPED, Verdict(why, ""))
 
@@ -126,8 +126,8 @@ def _by_adapter(ports: Ports, agent: str, step: StepEnd, folder: str) -> Verdict
 
 
 def unsure(verdict: Verdict) -> str:
-    why = f"its last line is torn or missing ({verdict.detail})"
-    return f"unsure whether it had finished, since {why}: its commits are judged"
+    why = f"its last line is incomplete or missing ({verdict.detail})"
+    return f"nobrakes cannot tell whether the agent had finished, because {why}; the review checks its commits"
 
 
 def lines(ports: Ports, path: str) -> list[bytes]:
@@ -302,9 +302,9 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
     if isinstance(work, Attempt) and TABLE[verdict.outcome].is_of_model:
         key = limits.model_key_of(work)
         detail = (
-            f"{verdict.detail}\n\nNothing else is started with this model of {work.agent}; its other models continue. "
-            "Nothing counts against the beads. Name a model that the provider has in .nobrakes/config.toml. This model "
-            "is tried again by itself, and this question is withdrawn once it works. Try at once: "
+            f"{verdict.detail}\n\nnobrakes starts nothing else with this model of {work.agent}; other models continue. "
+            "No failure is counted. In .nobrakes/config.toml, name a model that the provider has. nobrakes also tries "
+            "this model again automatically, and withdraws this question when it works. To try now: "
             f"nobrakes providers open {shlex.quote(key)}"
         )
         evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
@@ -313,12 +313,12 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
     key = limits.gate_key(work, verdict.outcome)
     title, whom, over = f"the agent {work.agent} does not start", f" with {work.agent}", "it starts"
     if key == limits.WORKSPACES:
-        title, whom, over = "nobrakes cannot create a workspace", "", "a workspace is made"
+        title, whom, over = "nobrakes cannot create a workspace", "", "nobrakes can create a workspace"
     cure = cure_of_start(key)
     detail = (
-        f"{verdict.detail}\n\nThis met more than one bead or session, so nothing else is started{whom}. "
-        f"{waiting_text(beads)} Nothing counts against them. {cure[0].upper()}{cure[1:]}. It is tried again by itself, "
-        f"and this question is withdrawn once {over}. To try now: nobrakes providers open {key}"
+        f"{verdict.detail}\n\nMore than one bead or session met this problem, so nobrakes starts nothing else{whom}. "
+        f"{waiting_text(beads)} No failure is counted. {cure[0].upper()}{cure[1:]}. nobrakes tries again automatically "
+        f"and withdraws this question when {over}. To try now: nobrakes providers open {key}"
     )
     evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
     return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence, likely_cause(verdict.detail))

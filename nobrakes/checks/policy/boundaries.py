@@ -151,15 +151,15 @@ def violations(
         if why is None and not free and matches(change.path.casefold(), REFUSED):
             why = GATE
         if why is None and change.sections and not free:
-            why = f"it changes {', '.join(change.sections)}, which decide whether work is good"
+            why = f"it changes {', '.join(change.sections)}, which decide whether work passes"
         if why is None and change.hidden and not free:
             why = f"it hides files from git: {', '.join(change.hidden[:3])}"
         if why is None and matches(change.path.casefold(), folded_globs(boundary.documents)):
-            why = "nobrakes writes a sprint's documents: tell it with `nobrakes agent document`"
+            why = "nobrakes writes a sprint's documents: hand in the text with `nobrakes agent document`"
         if why is None and GITLINK in (change.before, change.after):
-            why = "submodules are not added, moved or removed by agents"
+            why = "agents may not add, move or remove submodules"
         if why is None and change.after == SYMLINK and change.link is not None and _leads_out(change):
-            why = f"the link leads out of the repository: {change.link}"
+            why = f"the symbolic link points outside the repository: {change.link}"
         if why is None and change.unfiltered and not change.barred:
             why = change.unfiltered
         if why is not None:
@@ -180,7 +180,7 @@ def fault(found: Sequence[str], changes: Iterable[Change]) -> tuple[Outcome, str
     lines = [f"{change.path}: {change.unfiltered}" for change in changes if change.barred]
     if not lines:
         return None
-    return Outcome.FILTER_NOT_ALLOWED, "The work needs a filter of git that is not allowed:\n" + "\n".join(lines[:50])
+    return Outcome.FILTER_NOT_ALLOWED, "The work needs a git filter that is not allowed:\n" + "\n".join(lines[:50])
 
 
 def _leads_out(change: Change) -> bool:
@@ -194,7 +194,7 @@ MAX_CHECKS = 30
 MAX_COMMAND = 1000
 MAX_CONTRACT = 12_000
 _NAMED = 5
-_STAYS = "it is not part of what a bead may establish (checks, boundaries.tests), and stays as main has it"
+_STAYS = "a bead can set only checks and boundaries.tests, so this setting must stay as on main"
 
 Settings = Mapping[str, Any]
 """Every setting of a config.toml: tables as mappings, checks as a sequence of mappings."""
@@ -222,22 +222,22 @@ def faults(
     found = [f"{CONTRACT}: {name} = {_value(after, name)}: {_STAYS}" for name in beyond(before, after)]
     checks = after.get("checks", ())
     if not checks:
-        found.append(f"{CONTRACT}: it has no [[checks]], so nothing could be proven")
+        found.append(f"{CONTRACT}: it has no [[checks]], so no work could be checked")
     if len(checks) > MAX_CHECKS:
-        found.append(f"{CONTRACT}: it has more than {MAX_CHECKS} checks: leave some out")
+        found.append(f"{CONTRACT}: it has more than {MAX_CHECKS} checks; remove some")
     for check in checks:
         if len(str(check["command"])) > MAX_COMMAND:
-            found.append(f"{CONTRACT}: the command of check '{check['name']}' is too long to be read: put it in a file")
+            found.append(f"{CONTRACT}: the command of check '{check['name']}' is too long to review: put it in a file")
     work = [path for path in paths if OWN_FOLDER not in path.casefold().split("/")]
     if freed := [path for path in work if matches(path, tests) and not matches(path, will_be)]:
         found.append(f"{CONTRACT}: boundaries.tests would let a Doer change tests: {_some(freed)}")
     if work and all(matches(path, will_be) for path in work):
-        found.append(f"{CONTRACT}: by boundaries.tests every file is a test, and none is a Doer's")
+        found.append(f"{CONTRACT}: boundaries.tests matches every file, so a Doer could change none")
     told = "\n".join(tell(before, after, work, will_be))
     if not found and len(told) > MAX_CONTRACT:
-        found.append(f"{CONTRACT}: it is too long to be read: put commands in files, and name those")
+        found.append(f"{CONTRACT}: it is too long to review: put the commands in files")
     if not is_seen(told):
-        found.append(f"{CONTRACT}: it has control, direction or invisible characters")
+        found.append(f"{CONTRACT}: it contains control, text-direction or invisible characters")
     return found
 
 
@@ -252,10 +252,10 @@ def tell(before: Settings, after: Settings, paths: Iterable[str], tests: Sequenc
         if word == "changed" and old[name]["command"] != check["command"]:
             lines.append(f"    its command was: {old[name]['command']}")
         lines += [f"    {line}" for line in _terms(check, old.get(name, {}))]
-    lines += [f"check {name} is taken away: {check['command']}" for name, check in old.items() if name not in new]
+    lines += [f"check {name} is removed: {check['command']}" for name, check in old.items() if name not in new]
     own = after["boundaries"]["tests"]
     held = [path for path in paths if matches(path, tests)]
-    lines.append(f"tests: {', '.join(own) if own else 'read off the repository'}; here: {_some(held) or 'no file'}")
+    lines.append(f"tests: {', '.join(own) if own else 'found by nobrakes'}; matching files: {_some(held) or 'none'}")
     return lines
 
 
@@ -265,9 +265,9 @@ def _terms(check: Settings, old: Settings) -> list[str]:
     said = [", ".join(f"{name} = {value}" for name, value in terms.items())]
     said += [f"{name} was {old[name]}" for name in ("kind", *terms) if name in old and old[name] != check[name]]
     if check["kind"] == "test" and check["format"] == "exit":
-        said.append("its exit code alone decides: missing tests go unnoticed")
+        said.append("only the exit code decides: nobrakes cannot notice missing tests")
     if check["kind"] == "test" and check["min_tests"] == 0:
-        said.append("it passes without any test")
+        said.append("the check passes even without a test")
     return said
 
 

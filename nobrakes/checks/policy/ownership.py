@@ -25,7 +25,7 @@ SETTING = "boundaries.tests in .nobrakes/config.toml says which files are"
 ONLY_TESTS = f"the Test Writer changes only tests ({SETTING})"
 NO_TESTS = f"the Doer does not change tests ({SETTING})"
 GATE = (
-    "it is a protected file: only a scaffolding bead may change what decides whether work is good "
+    "it is a protected file: only a scaffolding bead may change files that decide whether work passes "
     "(boundaries.gates in .nobrakes/config.toml)"
 )
 FIXTURES = (
@@ -54,9 +54,9 @@ def why_not(
     if scaffolding and role == DOER and path == CONTRACT:
         return None
     if OWN_FOLDER in parts:  # one deeper down would be found first by a person who works there
-        return "only nobrakes changes .nobrakes/"
+        return "only nobrakes may change .nobrakes/"
     if ".git" in parts or any(part.startswith("git~") and part[4:].isdecimal() for part in parts):
-        return "git's own folder is not work"
+        return "agents may not change git's own folder"
     if scaffolding:
         return None
     is_test = matches(path, tests)

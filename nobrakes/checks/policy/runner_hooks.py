@@ -75,11 +75,11 @@ def _found(name: str, module: ast.Module, is_test: bool) -> Iterator[tuple[str, 
     yield from _private_imports(module, (*_PRIVATE, "pluggy") if loaded else _PRIVATE)
     for node in _top(module.body) if loaded else ():
         if not isinstance(node, Function | ast.ClassDef) and (match := _ALL.search(ast.unparse(node))):
-            yield f"{match[0]} when it is loaded", node
+            yield f"{match[0]} when the file is loaded", node
         if name == "__init__.py" and not _is_plain(node):
             yield "code in __init__.py of the tests", node
     if loaded:
-        yield from (("names that are computed", node) for node in ast.walk(module) if _is_computed(node))
+        yield from (("hook names computed at run time", node) for node in ast.walk(module) if _is_computed(node))
 
 
 def _is_hook(mark: str, marks: frozenset[str]) -> bool:
@@ -102,7 +102,7 @@ def _bends(node: ast.AST, runner: frozenset[str], hooks_by: frozenset[str]) -> I
             own = (one for one in node.body if isinstance(one, Function) and one.name in _RUNS)
             yield from ((f"{node.name}.{one.name}", one) for one in own)
         if any(base.partition(".")[0] in runner and _NODES.search(base) for base in bases):
-            yield f"the class {node.name} in place of the runner's", node
+            yield f"the class {node.name}, which replaces a class of the test runner", node
     elif isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("pluginmanager"):
         yield "the plug-in manager", node
     elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
@@ -149,7 +149,7 @@ def _private_imports(module: ast.Module, private: Sequence[str]) -> Iterator[tup
         else:
             continue
         if any(whole.partition(".")[0] in private and bound in used for whole, bound in names):
-            yield "the insides of pytest", node
+            yield "pytest's internal modules", node
 
 
 def _loaded(module: ast.Module) -> set[str]:
@@ -232,8 +232,8 @@ def _is_computed(node: ast.AST) -> bool:
 LARGEST = 400_000
 """Characters that are read; a larger file among tests counts as a hook."""
 MAX_ROW = 200
-TOO_LARGE = "a file that is too large to be read"
-UNREAD = "code that cannot be read"
+TOO_LARGE = "a file that is too large to inspect"
+UNREAD = "code that nobrakes cannot parse"
 _SPACE = re.compile(r"[^\S\n]|\ufeff")
 
 NAMES = frozenset(
@@ -256,26 +256,26 @@ _JS = (
     (
         r"(?:globalThis|global|window)(?:\.|\[\s*['\"])(?:it|test|describe|expect|assert|suite|context|specify|before|"
         r"after|beforeEach|afterEach|beforeAll|afterAll)(?:['\"]\s*\])?(?:\.\w+)*\s*=(?![=>])",
-        "a global of the runner that is replaced",
+        "a replaced global of the test runner",
     ),
     (
         r"^[ \t]*(?:(?:assert|expect|vi|jest|chai)(?:\.(?:prototype|strict|assert|expect|Assertion))*|"
         r"(?:it|test|describe)(?=\.(?:only|skip|each|todo)\b))\.\w+\s*=(?![=>])",
-        "a part of the runner that is replaced",
+        "a replaced part of the test runner",
     ),
-    (r"\b(?:assert|expect|chai)\s*\[\s*['\"]\w+['\"]\s*\]\s*=(?![=>])", "a part of the runner that is replaced"),
+    (r"\b(?:assert|expect|chai)\s*\[\s*['\"]\w+['\"]\s*\]\s*=(?![=>])", "a replaced part of the test runner"),
     (
         r"\bexpect\.extend\(\s*\{(?:[^{}]|\{[^{}]*\})*?\bto(?:Be|Equal|StrictEqual|Throw|Match|Contain|Have\w+|BeTruthy)\b",
-        "a matcher of the runner that is replaced",
+        "a replaced matcher of the test runner",
     ),
-    (r"\.(?:stub|spyOn|replace|method)\(\s*(?:assert|expect|chai)\b", "a part of the runner that is replaced"),
-    (r"\boverwrite(?:Method|Property|ChainableMethod)\(", "a part of chai that is replaced"),
+    (r"\.(?:stub|spyOn|replace|method)\(\s*(?:assert|expect|chai)\b", "a replaced part of the test runner"),
+    (r"\boverwrite(?:Method|Property|ChainableMethod)\(", "a replaced part of chai"),
     (r"\bhandleTestEvent\b", "results"),
     (r"\b(?:Runner|Runnable|Suite|Mocha|Assertion)\.prototype\b", "the runner's own classes"),
     (
         r"(?:Object\.(?:defineProperty|defineProperties|assign|setPrototypeOf)|Reflect\.\w+)\(\s*"
         r"(?:globalThis|global|assert|expect|chai|vi|jest|it|test|describe)\b(?!\.\w)",
-        "a part of the runner that is replaced",
+        "a replaced part of the test runner",
     ),
     (
         r"\b(?:jest|vi|mock)\.(?:mock|doMock|unstable_mockModule|module)\(\s*['\"](?:node:)?(?:@jest/[\w-]+|expect|jest[\w-]*|"
@@ -323,15 +323,15 @@ _RUBY = (
         r"singleton_class|define_singleton_method|extensions|reporter)\b",
         "the runner's own classes",
     ),
-    (r"\bRSpec::Core::(?!RakeTask)\w+", "the insides of RSpec"),
+    (r"\bRSpec::Core::(?!RakeTask)\w+", "RSpec's internal modules"),
     (
         r"\bRSpec::Matchers\.define\(?\s*:(?:eql?|equal|be|include|match|raise_error|contain_exactly|have_attributes)\b",
-        "a matcher of RSpec that is replaced",
+        "a replaced matcher of RSpec",
     ),
     (
         r"^[ \t]*\w+\.(?:around|filter_run\w*|exclusion_filter|inclusion_filter|dry_run|reporter|formatter|"
         r"add_formatter|error_exit_code|failure_exit_code|pattern|exclude_pattern|files_to_run)\b",
-        "which examples run, and what is said of them",
+        "which examples run, and how they are reported",
     ),
     (r"\bat_exit\b|\bexit!", "the end of the runner"),
 )
@@ -356,7 +356,7 @@ _PATTERNS: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
     ),
     ("rs",): (
         (r"#!?\[\s*(?:ctor|dtor|test_runner|reexport_test_harness_main)|custom_test_frameworks", "another harness"),
-        (r"\bpanic::set_hook\b", "how a panic is told"),
+        (r"\bpanic::set_hook\b", "how a panic is reported"),
     ),
     ("java", "kt", "kts", "groovy", "scala"): _JVM,
     ("cs", "fs", "vb"): _DOTNET,
@@ -421,7 +421,7 @@ def runner_hooks_hooks(path: str, text: str, is_test: bool) -> Mapping[str, str]
     """The text that bends the runner in a file, by description."""
     name = path.rpartition("/")[2]
     if is_test and (name.casefold() in NAMES or name in _SHADOWING or _is_mock(path)):
-        return {"a file that the runner takes up by its name": text}
+        return {"a file that the test runner loads because of its name": text}
     if _is_of_editor(path):
         return {"programs that an editor starts": told} if (told := "\n".join(_STARTED.findall(text))) else {}
     if len(text) > LARGEST:

@@ -230,7 +230,7 @@ def _safely(read: Callable[[], One], otherwise: One) -> tuple[One, str]:
     try:
         return read(), ""
     except Exception as error:
-        return otherwise, f"unreadable output: its reader ended with {type(error).__name__}"
+        return otherwise, f"the output cannot be read: its reader failed with {type(error).__name__}"
 
 
 KEPT = 4
@@ -319,7 +319,7 @@ def text(git: Git, commit: str) -> str | None:
         content = git.read(commit, CONTRACT, LARGEST_CONTRACT)
         return None if content is None else content.decode()
     except (FileTooLarge, UnicodeDecodeError):
-        raise ConfigError(f"{CONTRACT}: it is too large, or no text") from None
+        raise ConfigError(f"{CONTRACT}: it is too large, or not a text file") from None
 
 
 def boundary_at(ports: Ports, base: str, role: Role, head: str = "", bead: Bead | None = None) -> Boundary:
@@ -476,7 +476,7 @@ class MutationProbes:
         if missed:
             commits = (commit for at in missed for group in groups[at : at + 1] for commit, _ in group.changes)
             return replace(result, decoy=f"{UNSEEN} {told}", missed=tuple(filter(None, dict.fromkeys(commits))))
-        reason = f"{result.reason}; an altered test was reported in {end.seconds:.1f} s more"
+        reason = f"{result.reason}; an altered test failed ({end.seconds:.1f} s more)"
         return replace(result, decoy=f"{NOTICED} {told}", reason=reason)
 
     def _said(self, check: Check, end: StepEnd, top: str, folder: str) -> str:

@@ -324,7 +324,7 @@ class Validation:
         contract = self.run_contract(run.id)
         if contract is None:
             self.scratch.drop(run.id)
-            return [CheckResult("checks", CheckOutcome.BROKEN, "the record of what was run is gone", None, 0.0)]
+            return [CheckResult("checks", CheckOutcome.BROKEN, "the record of the check's run is missing", None, 0.0)]
         folder = os.path.join(ports.paths.runs, run.id)
         stand = {str(row["name"]): result_of(row) for row in self.carried(run.id)}
         ending = ports.processes.ending(folder, self.steps(run))
@@ -461,9 +461,9 @@ class CheckClock:
 
 PHASE = "cheats"
 WEAK = (
-    "the new tests also pass with a program that does nothing right, so they prove little. In it each function that "
-    "they use gives one answer, whatever it is asked: the value the test compares with, yes, or nothing. Add cases "
-    "that such a program fails: another input with another result, an edge, an error."
+    "the new tests also pass with fake code, so they prove little. In the fake code each function always returns the "
+    "same value: the value that the test compares with, true, or nothing. Add cases that fail with such code: another "
+    "input with another result, an edge case, an error."
 )
 LARGEST = 1_000_000
 
@@ -498,7 +498,7 @@ class Strength:
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
         if run.stopping is Outcome.INTERRUPTED:
-            why = "stopped while the tests were tried"
+            why = "stopped while nobrakes tried the new tests with fake code"
             close(self.ports, limits, attempt, Outcome.INTERRUPTED, why, head=data["head"])
             return
         # else it was judged, and a crash hid it, or a version of before began it

@@ -92,7 +92,7 @@ def _known_check_setting(key: str, parts: Sequence[str], raw: Mapping[str, Any])
     elif setting == "command":
         number = len(names)
     else:
-        there = f"There are: {', '.join(names)}." if names else "There is none yet."
+        there = f"There are: {', '.join(names)}." if names else "There is no check yet."
         raise ConfigError(f"there is no check '{name[:40]}'", f"{there} To add one, set checks.NAME.command.")
     return Known(key, ("checks", number, setting), hints[setting], _default(CheckSettings, setting))
 
@@ -142,7 +142,7 @@ def _unknown(key: str, raw: Mapping[str, Any], hint: str = "") -> ConfigError:
     like = like or [one for one in there if get_close_matches(last, [one.split(".")[-1]], cutoff=0.75)][:3]
     meant = f"Did you mean {' or '.join(like)}? " if like else ""
     if last in RENAMED and key == f"review.{last}":
-        meant = f"It is called review.{RENAMED[last]} now. "
+        meant = f"The setting is now called review.{RENAMED[last]}. "
     return ConfigError(f"'{key[:80]}' is not a setting", f"{meant}{hint or SEE}")
 
 
@@ -156,7 +156,7 @@ def typed(one: Known, word: str, before: Any = None) -> Any:
     core = _core(one.kind)
     if _is_section(core) or core == Config:
         inner = ", ".join(f"{one.key}.{name}" for name in _hints(core))
-        raise ConfigError(f"{one.key} is a table: set one of its settings", f"They are: {inner}.")
+        raise ConfigError(f"{one.key} is a table: set one of its settings", f"Its settings are: {inner}.")
     if one.key == "checks":
         raise ConfigError(
             "checks is a list: set one check at a time",
@@ -371,7 +371,7 @@ def _mistakes(text: str, where: str) -> list[str]:
         found = parse(text, where)
     except ConfigError as error:
         return str(error).splitlines()
-    return [f"{where}: {key}: nobrakes knows no agent '{name[:40]}'" for key, name in unknown_agents(found)]
+    return [f"{where}: {key}: unknown agent '{name[:40]}'" for key, name in unknown_agents(found)]
 
 
 def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[str]:
@@ -387,8 +387,8 @@ def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[
         number = editing.line_of(made, path)
         line = f" (line {number})" if number else ""
         raise ConfigError(
-            "\n".join([f"nothing was changed: the file is wrong elsewhere{line}", *after]),
-            f"Fix that first, for example: nobrakes config unset {hints[0]}",
+            "\n".join([f"nothing was changed: the file has an error elsewhere{line}", *after]),
+            f"Fix that error first, for example: nobrakes config unset {hints[0]}",
         )
     return after
 
@@ -530,7 +530,7 @@ def from_page(paths: Paths, key: str, value: str) -> str:
     one = known(key, values(paths))
     if not page_may_set(key, one.kind):
         hint = f"Type it in a terminal: nobrakes config set {key} VALUE, or nobrakes config unset {key}"
-        raise NotAllowed(f"no page changes {key}: it could run a program, open the sandbox or send data away", hint)
+        raise NotAllowed(f"no page can change {key}: it could run a program, open the sandbox or send data away", hint)
     if _form(one.kind) == "lines":
         return json.dumps([line.strip() for line in value.splitlines() if line.strip()])
     return value or "false" if _form(one.kind) == "yes" else value

@@ -148,7 +148,7 @@ def wanted_of(agent: str | None, command: str | None) -> tuple[Wanted, ...]:
         return roles
     if agent not in _BY_COMMAND:
         raise UsageError(
-            f"the agent {agent} takes no --command",
+            f"--command cannot be used with the agent {agent}",
             f"To set its path: nobrakes config set agents.{agent}.executable PATH. --command works only with "
             f"{' or '.join(_BY_COMMAND)}.",
         )
@@ -396,11 +396,11 @@ def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
     if not found.has_commits:
         warnings.append(f"there is no commit yet: agents start after your first commit on {main}")
     elif main not in found.branches:
-        warnings.append(f"there is no branch '{main}' yet: agents start once it exists")
+        warnings.append(f"there is no branch '{main}' yet: agents start after you create it")
     if found.dirty:
-        warnings.append("nobrakes leaves your uncommitted changes alone; a merge that would overwrite them waits")
+        warnings.append("nobrakes does not touch your uncommitted changes; a merge that would overwrite them waits")
     if found.is_partial:
-        warnings.append("this is a partial clone: nobrakes needs its remote whenever it creates a workspace")
+        warnings.append("this is a partial clone, so nobrakes needs the remote whenever it creates a workspace")
     return warnings
 
 

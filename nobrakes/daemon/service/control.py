@@ -87,7 +87,7 @@ def expire(store: "Store", git: "Git", keep_days: float | None, actor: str) -> l
     if keep_days is None:
         raise UsageError(
             "retention.archive_days is not set, so nothing is removed",
-            "Set it in .nobrakes/config.toml to let old work be removed.",
+            "Set it in .nobrakes/config.toml, so that old work can be removed.",
         )
     going = [one for one in look(store, git, keep_days) if one.goes]
     for bead in dict.fromkeys(one.bead for one in going):
@@ -103,7 +103,7 @@ def bring_back(git: "Git", event: Event) -> None:
     refs = {str(ref): str(commit) for ref, commit in event.data.get("refs", {}).items()}
     for ref, commit in refs.items():
         if not git.has(commit):
-            raise NotAllowed(f"event {event.seq} cannot be undone: git has collected {commit[:12]} of {ref}")
+            raise NotAllowed(f"event {event.seq} cannot be undone: git has already deleted {commit[:12]} of {ref}")
     for ref, commit in refs.items():
         git.pin(ref.removeprefix(_OWN), commit)
 
@@ -201,7 +201,7 @@ def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, 
     found = store.attempt(at_work.attempt)
     if found.outcome is not None:
         now = store.bead(found.bead).status.value
-        raise NotAllowed(f"no agent works on bead {found.bead}: it is {now}", "`nobrakes status` names who is at work.")
+        raise NotAllowed(f"no agent is working on bead {found.bead}: it is {now}", "`nobrakes status` lists agents.")
     with store.write():
         ask_to_stop(store, [found], actor)
         if hold is not None:
@@ -325,8 +325,8 @@ def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: b
     board = store.board(in_force, 1)
     found = {one.name: one for one in caps_of(in_force.caps, board.spent, board.now)}
     if name not in found:
-        known = f"Set are: {', '.join(found)}." if found else "No cap for all beads is set in .nobrakes/config.toml."
-        raise UsageError(f"there is no cap '{name[:40]}' that could be lifted", known)
+        known = f"The caps are: {', '.join(found)}." if found else "No cap for all beads is in .nobrakes/config.toml."
+        raise UsageError(f"there is no cap '{name[:40]}' to lift", known)
     one = found[name]
     if one.lifted != is_lifted:
         with store.write():
@@ -344,7 +344,7 @@ def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> boo
 
     known = sorted({WORKSPACES, *(agent.provider for agent in ADAPTERS.values() if agent.provider)})
     if not (opened := store.end_cooldown(provider, actor)) and provider not in known:
-        raise UsageError(f"there is no provider '{provider[:40]}'", f"Providers are: {', '.join(known)}.")
+        raise UsageError(f"there is no provider '{provider[:40]}'", f"The providers are: {', '.join(known)}.")
     wake(paths)
     return opened
 
@@ -434,8 +434,8 @@ def restart(paths: Paths, store: "Store", wait: float) -> int:
         while holder(paths.lock) == process.pid:
             if time.monotonic() > deadline:
                 raise NobrakesError(
-                    f"the daemon (process {process.pid}) has not handed over within {count(round(wait), 'second')}",
-                    "It may be in a step that cannot be interrupted; try again.",
+                    f"the daemon (process {process.pid}) did not hand over its work in {count(round(wait), 'second')}",
+                    "It may be in a step that cannot be interrupted. Try again.",
                 )
             time.sleep(POLL_SECONDS)
     return start(paths, store, wait)

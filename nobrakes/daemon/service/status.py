@@ -272,7 +272,7 @@ def _state(store: "Store", stands: Blockers) -> str:
     return "at work" if stands.works else "stopped" if any(one.stops for one in stands.found) else "no daemon"
 
 
-_CLOSED = (": rate limited, closed", " waits for its usage limit")
+_CLOSED = (": rate limited, no agent starts", " is at its usage limit")
 LEAST = 3
 """Merges without which there is no forecast."""
 
@@ -354,9 +354,9 @@ def _end_text(view: FirstScreen) -> str:
         return ""
     beads = f"{count(view.left, 'bead')} left"
     if not view.startable:
-        return f"{beads}, and none of them can start now"
+        return f"{beads}, but none of them can start now"
     if view.seconds is None:
-        return f"{beads}; no forecast before {LEAST} merges"
+        return f"{beads}; a forecast needs at least {LEAST} merges"
     if view.state != "at work":
         return f"about {age(view.seconds)} of work ({beads})"
     return f"about {near(view.begins + view.seconds, view.now)} ({beads})"
@@ -391,21 +391,21 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
     if asks is not None:
         return _by(asks)
     if not beads:
-        by_hand = "; by hand: nobrakes plan example"
+        by_hand = "; or write a plan: nobrakes plan example"
         return NextStep("nobrakes shape", "there is no bead yet: plan some work", by_hand)
     if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
-        return _approval(store, rules, "the drafts wait for your approval")
+        return _approval(store, rules, "the drafts need your approval")
     if not beads.keys() & {"working", "review"} and store.proposed():  # before agents begin with the old text
         drafts = "the drafts and " if "draft" in beads else ""
-        return _approval(store, rules, f"{drafts}proposed changes of live beads wait for your approval")
+        return _approval(store, rules, f"{drafts}proposed changes of live beads need your approval")
     if beads.keys() <= {"done", "cancelled"}:
-        return NextStep("nobrakes reshape", "everything is done: plan the next increment")
+        return NextStep("nobrakes reshape", "everything is done: plan the next work")
     if not beads.keys() & {"ready", "working", "review"}:
         for one in stands.found:
             if one.kind in _IDLE_KINDS and one.commands:
                 return _by(one)
     if stands.works:
-        return NextStep("nobrakes status", "the daemon continues the work by itself")
+        return NextStep("nobrakes status", "the daemon continues the work automatically")
     return NextStep("nobrakes run", "there is work to do", " (or `nobrakes daemon start` for the background)")
 
 

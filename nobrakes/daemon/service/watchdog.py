@@ -65,7 +65,7 @@ def look(
         return Looked(resting)
     now, waiting = store.now(), _read(file)
     if still_waits(waiting, now):
-        return Looked("it is too early to check again", until=waiting.until)
+        return Looked("it is too early for the next check", until=waiting.until)
     own = own_settings().watchdog
     asked = {"the network": own.network, "the provider": own.provider or providers(config, env)}
     answers = reach(list(dict.fromkeys(url for urls in asked.values() for url in urls)))
@@ -148,7 +148,7 @@ def _read(file: str) -> Waiting:
     except FileNotFoundError:
         return Waiting()
     except (OSError, ValueError, TypeError, KeyError) as error:  # how long it waits may be in it
-        text = f"how long the watchdog waits cannot be read from {file}: {error}"
+        text = f"the watchdog cannot read its waiting time from {file}: {error}"
         raise PlaceUnusable(text, "Move this file away; the next check then starts the daemon.") from None
 
 
@@ -266,9 +266,9 @@ def _control(commands: tuple[tuple[str, ...], ...]) -> None:
 
 def _require_systemd(wanted: Plan) -> None:
     if is_in_a_run():
-        raise NobrakesError("an agent or a check installs nothing", "")
+        raise NobrakesError("agents and checks cannot install the watchdog", "")
     if lacking := locks.why_not():
-        hint = f"Let anything else look once a minute, such as this line of a crontab:\n* * * * * {wanted.by_hand}"
+        hint = f"Use another timer, such as this line of a crontab:\n* * * * * {wanted.by_hand}"
         raise NobrakesError(f"the watchdog's units cannot be used: {lacking}", hint)
 
 
@@ -292,7 +292,7 @@ def _move_away(path: str) -> None:
 
 def _plain(text: str) -> str:
     if not text.isprintable() or text != text.strip() or text.endswith("\\"):
-        raise UsageError(f"{text!r} cannot be written into a unit of systemd", "Change that value, then try again.")
+        raise UsageError(f"{text!r} cannot be written into a systemd unit", "Change that value, then try again.")
     return text.replace("%", "%%")
 
 

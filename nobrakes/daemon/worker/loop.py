@@ -165,7 +165,7 @@ class Troubles:
                 error,
                 errors.DiskFull | errors.GitUnusable | errors.MachineShort | errors.RefsBroken | errors.StoreReadOnly,
             )
-            word = "Nothing starts until this is fixed: " if stops else "Trying again soon: "
+            word = "No work starts until this is fixed: " if stops else "Trying again soon: "
             with bearing(self.ports.paths.folder):
                 self.ports.notifier.tell(Notice(f"{word}{error.whole}", urgent=True))
                 self.sender.trouble(f"{word}{error.whole}", stops)
@@ -185,7 +185,7 @@ class Troubles:
             self.ports.store.set_setting(control.TROUBLE, None)
             for one in self._asked():
                 if one.resolved_at is None:
-                    self.ports.store.resolve(one.id, "it works again", "nobrakes")
+                    self.ports.store.resolve(one.id, "the problem is fixed", "nobrakes")
             self._noted = None
         return False
 
@@ -201,8 +201,8 @@ class Troubles:
             return
         if all(one.resolved_at is not None and store.now() >= one.resolved_at + passes for one in self._asked()):
             detail = (
-                f"{error.hint}\n\nNothing that needs it is started or merged meanwhile, and nothing counts against the "
-                "beads. It is tried again by itself, and this question is withdrawn once it works."
+                f"{error.hint}\n\nUntil then nobrakes starts and merges nothing that needs it, and counts no failure. "
+                "It tries again automatically, and withdraws this question when the problem is fixed."
             )
             new = NewEscalation(EscalationType.BROKEN_ENVIRONMENT, str(error), detail, {control.TROUBLE: True})
             store.escalate(new, None, None, "nobrakes")
@@ -311,7 +311,7 @@ class Jumps:
             jump = 0.0
         self._kept = before
         if jump:
-            text = f"the clock jumped by {jump / 60:+.0f} min (set, or the machine slept): it counts against no agent"
+            text = f"the clock jumped by {jump / 60:+.0f} min (set, or the machine slept): time limits ignore it"
             self.ports.notifier.tell(Notice(text))
         return jump
 
@@ -593,7 +593,7 @@ class Daemon:
     def _stop_leftovers(self, run: Run, steps: list[str], board: model.Board) -> bool:
         self.ports.store.update_run(run.id, term_at=board.now)
         if self.ports.processes.ending(os.path.join(self.ports.paths.runs, run.id), steps).cut_off:
-            text = f"run {run.id}: its runner was killed; nobrakes ended its leftover processes"
+            text = f"run {run.id}: its supervisor was killed; nobrakes ended the leftover processes"
             self.ports.notifier.tell(Notice(text, urgent=True))
         self.ports.processes.terminate(run)
         return True

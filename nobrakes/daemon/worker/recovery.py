@@ -166,7 +166,7 @@ class Reconciling:
             ports.git.archive(bead, bead.fence)
         data = {"merged_commit": merge.tip.commit, "base": merge.base, "reason": "found on main"}
         ports.store.record(Event(Kind.FOUND_MERGED, bead.id, data=data))
-        text = f"{bead.id} is on main as {merge.tip.commit[:12]}, and the database did not know: it is done"
+        text = f"{bead.id} is on main as {merge.tip.commit[:12]}, but the database did not know: it is now done"
         ports.notifier.tell(Notice(text, bead.id, urgent=True))
 
     def _drop_landings(self, main: str) -> None:
@@ -223,7 +223,7 @@ def restore(ports: Ports, in_depth: bool = False) -> None:
     """Fetch lost objects of our refs from workspaces; doctor reports the rest."""
     for one in ports.git.broken_refs(in_depth):
         if one.held_in and ports.git.restore(one):
-            text = f"git had lost what {one.ref} names, and {one.held_in} still had it: it was fetched again"
+            text = f"git had lost the commit of {one.ref}; nobrakes restored it from {one.held_in}"
             ports.notifier.tell(Notice(text))
 
 

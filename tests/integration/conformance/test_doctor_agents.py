@@ -100,7 +100,7 @@ def test_a_sound_cli_of_an_unknown_version_passes_and_is_named(house: House, tmp
     house.use(gemini=fake(tmp_path, "sound"))
     done = house.nobrakes("doctor", "--agents")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "gemini: nobrakes was not tested with it (0.99.1)" in done.stdout
+    assert "gemini: nobrakes is untested with this version (0.99.1)" in done.stdout
     seen = abilities.recall(house.paths)["gemini"]
     assert (seen.version, seen.known, dict(seen.can)) == ("0.99.1", False, dict.fromkeys(abilities.CHECKS, True))
 
@@ -148,7 +148,7 @@ def test_a_cli_that_cannot_go_on_is_used_without_sessions_and_it_is_said_once(ho
     assert house.tried("gemini")[0] == 1
     done = house.nobrakes("run")
     assert done.returncode == 0, done.stdout + done.stderr
-    told = "gemini 0.99.1 failed when it was tried: resume"
+    told = "gemini 0.99.1 failed its test: resume"
     assert done.stdout.count(told) == 1 and "its sessions are not gone on with" in done.stdout
     assert house.nobrakes("events", "--json").stdout.count('"event":"degraded"') == 1
     assert told in house.nobrakes("doctor").stdout
@@ -157,9 +157,7 @@ def test_a_cli_that_cannot_go_on_is_used_without_sessions_and_it_is_said_once(ho
 def test_a_cli_that_nobody_tried_goes_without_sessions_until_it_passes(house: House, tmp_path: Path) -> None:
     house.use(gemini=fake(tmp_path, "sound"))
     assert '"degraded":[]' in house.nobrakes("status", "--json").stdout.replace(" ", ""), "nobody asked its version"
-    untried = (
-        "gemini 0.99.1 was never tried here, and nobrakes was proven with 0.61.0; `nobrakes doctor --agents` tries"
-    )
+    untried = "gemini 0.99.1 was never tested here; nobrakes is tested with 0.61.0; `nobrakes doctor --agents` tests"
     assert untried in house.nobrakes("doctor").stdout
     done = house.nobrakes("run")
     assert done.returncode == 0 and done.stdout.count(untried) == 1, done.stdout + done.stderr
@@ -181,10 +179,10 @@ def test_a_cli_that_changed_since_is_an_unknown_version(house: House, tmp_path: 
     Path(program).write_text(Path(program).read_text().replace("0.99.1", "0.99.2"))
     assert not ports.adapter("gemini").sessions
     assert [ports.degraded(), ports.degraded()] == [
-        ["gemini is no longer the tested version 0.99.1; `nobrakes doctor --agents` tries it; its sessions are not "
+        ["gemini is no longer the version 0.99.1 that was tested here; `nobrakes doctor --agents` tests it; its sessions are not "
          "gone on with"], []
     ]  # fmt: skip
-    assert "gemini is no longer the tested version 0.99.1" in house.nobrakes("doctor").stdout
+    assert "gemini is no longer the version 0.99.1 that was tested here" in house.nobrakes("doctor").stdout
     Path(program).write_text(Path(program).read_text().replace("0.99.2", "0.61.0"))
     assert ports.adapter("gemini").sessions, "nobrakes was proven with that one"
     assert not ports.degraded()
@@ -234,18 +232,18 @@ def test_an_acp_agent_that_nobody_tried_goes_without_sessions(house: House, tmp_
     house.use_acp(program, "--acp")
     ports = ports_of(App(house.paths), StdoutNotifier())
     assert not ports.adapter("acp").sessions
-    assert ports.degraded()[0].startswith("the acp agent was never tried here; `nobrakes doctor --agents` tries it")
-    assert "the acp agent was never tried here" in house.nobrakes("status").stdout
+    assert ports.degraded()[0].startswith("the acp agent was never tested here; `nobrakes doctor --agents` tests it")
+    assert "the acp agent was never tested here" in house.nobrakes("status").stdout
     assert house.tried("acp")[0] == 0
     assert ports.adapter("acp").sessions and not ports.degraded()
     house.use_acp(program, "--acp", "--more")
-    assert "acp is no longer the tested version 0.99.1" in house.nobrakes("doctor").stdout
+    assert "acp is no longer the version 0.99.1 that was tested here" in house.nobrakes("doctor").stdout
 
 
 def test_gemini_cli_is_tried_as_an_acp_agent_where_nobody_named_one(house: House, tmp_path: Path) -> None:
     house.use_unnamed(fake(tmp_path, "permits"))
     done = house.nobrakes("doctor", "--agents")
-    assert f"acp: no command is set for it; it was tried with {tmp_path}/gemini-permits --acp" in done.stdout
+    assert f"acp: no command is set for it, so nobrakes tested {tmp_path}/gemini-permits --acp" in done.stdout
     assert done.returncode == 1 and abilities.recall(house.paths)["acp"].can["deny"] is False
     house.use_unnamed(fake(tmp_path, "unguarded"))  # sound as Gemini CLI, and not as an ACP agent
     code, acp = house.tried("acp")

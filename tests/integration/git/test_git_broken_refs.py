@@ -77,7 +77,7 @@ def test_archived_work_is_fetched_again_from_its_workspace(
     (ref,) = world.git.archive(it, 1)
     lose(world, head, beside=beside)
     (found,) = _refs(world.git)
-    assert ref in found.text and "workspaces/login still has it" in found.text and found.repair == "refs"
+    assert ref in found.text and "workspaces/login still has the commit" in found.text and found.repair == "refs"
     assert restored(world) == [True] and world.git.is_whole(head)
     assert world.git.broken_refs(in_depth=True) == [] and list(_refs(world.git)) == []
     assert sh(world.root, "git", "fsck", "--no-dangling", "--no-progress") == ""
@@ -98,7 +98,7 @@ def test_a_start_and_a_repair_fetch_it_again_and_say_so(world: RealWorld, begin:
     lose(world, head, beside=1)
     (line,) = doctor.repair("refs", None, world.git, world.paths)  # type: ignore[arg-type]
     assert f"{ref} is repaired" in line and world.git.is_whole(head)
-    assert doctor.repair("refs", None, world.git, world.paths) == ["no workspace has the commit of a broken ref"]  # type: ignore[arg-type]
+    assert doctor.repair("refs", None, world.git, world.paths) == ["no workspace has the commit of a broken git ref"]  # type: ignore[arg-type]
 
 
 def test_archived_work_is_fetched_again_from_whatever_workspace_has_it(

@@ -153,7 +153,7 @@ WRONG = [
     (["--token-file", "there"], {}, "already exists"),
     (["--code"], {}, "`nobrakes web` is not running"),
     ([], {"NOBRAKES_RUN": "1"}, "an agent or a check"),
-    ([], {"NOBRAKES_TOKEN": "1.x"}, "an agent may not use `nobrakes web`"),
+    ([], {"NOBRAKES_TOKEN": "1.x"}, "agents cannot use `nobrakes web`"),
 ]
 
 
@@ -219,7 +219,7 @@ def test_an_option_goes_before_a_variable_and_that_before_the_persons_settings(
     (place / "config.toml").write_text(f"[web]\nport = {served.port}\n")
     with socket.create_server(("127.0.0.1", served.port)):
         done = subprocess.run([NOBRAKES, "web"], capture_output=True, text=True, timeout=20)
-    assert "cannot be listened on" in done.stderr and str(served.port) in done.stderr
+    assert "cannot listen on" in done.stderr and str(served.port) in done.stderr
 
 
 def unused() -> int:

@@ -55,7 +55,7 @@ def test_a_change_is_the_command_an_event_and_a_step_that_undo_takes_back(
     done = site.post("/r/shop/do/config-set", form, accept="application/json")
     assert done.status_code == 200 and now() == becomes, done.text
     found = done.json()
-    assert "it takes effect now" in found["said"]
+    assert "the change takes effect now" in found["said"]
     if before == becomes and config.read_text() == text:
         return
     assert found["undo"], found

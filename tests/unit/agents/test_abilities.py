@@ -61,9 +61,9 @@ def test_a_version_that_was_neither_proven_nor_tried_goes_without_sessions_and_i
     (proven,) = abilities.PROVEN["codex"]
     assert standing(program, {}, proven) == Standing(basis=f"{proven}, which nobrakes was proven with")
     unknown = standing(program, {}, "9.9.9")
-    assert not unknown.resumes and unknown.why.startswith("codex 9.9.9 was never tried here, and nobrakes was proven")
-    assert unknown.said.endswith("`nobrakes doctor --agents` tries it; its sessions are not gone on with")
-    assert standing(program, {}, "").why.startswith("codex does not tell its version")
+    assert not unknown.resumes and unknown.why.startswith("codex 9.9.9 was never tested here; nobrakes is tested")
+    assert unknown.said.endswith("`nobrakes doctor --agents` tests it; its sessions are not gone on with")
+    assert standing(program, {}, "").why.startswith("codex does not print its version")
     assert standing(program, {}, None) == abilities.WHOLE, "nobody asked it yet"
     assert standing(Path("/nowhere/codex"), seen(program)) == abilities.WHOLE, "it is not there"
 
@@ -73,19 +73,19 @@ def test_any_command_is_never_known_and_a_persons_own_script_needs_not_be(progra
         return abilities.standing(name, (os.fspath(program), *more), known or {}, lambda *_: "")
 
     assert of("script") == abilities.WHOLE
-    assert of("acp").why.startswith("the acp agent was never tried here")
+    assert of("acp").why.startswith("the acp agent was never tested here")
     mark = abilities.stamp(os.fspath(program), ("--acp", os.fspath(program)))
     tried = {"acp": Seen(os.fspath(program), mark, "1", False, {"spawn": True, "resume": True})}
     assert of("acp", "--acp", os.fspath(program), known=tried) == Standing(basis="1, tried")
     assert not of("acp", "--other", os.fspath(program), known=tried).resumes
     mute = {"acp": replace(tried["acp"], can={})}
-    assert "could not be tried" in of("acp", "--acp", os.fspath(program), known=mute).why
+    assert "could not be tested" in of("acp", "--acp", os.fspath(program), known=mute).why
 
 
 def test_a_check_that_failed_is_named_and_only_sessions_are_given_up_for_it(program: Path) -> None:
     whole, mute = seen(program, spawn=True, resume=True), seen(program, spawn=True, resume=True, deny=False)
     assert standing(program, whole) == Standing(basis="1.0.0, tried")
-    assert "failed when it was tried: deny" in standing(program, mute).why
+    assert "failed its test: deny" in standing(program, mute).why
     assert standing(program, mute).resumes
     assert not standing(program, seen(program, spawn=True, resume=False)).resumes
     assert not standing(program, seen(program, spawn=False)).resumes, "it never came so far"
@@ -95,7 +95,7 @@ def test_another_version_behind_the_same_script_is_seen(tmp_path: Path, program:
     known = seen(program, spawn=True, resume=True)
     (tmp_path / "package" / "package.json").write_text(json.dumps({"version": "1.0.1"}))
     changed = standing(program, known, "1.0.1")
-    assert "is no longer the tested version 1.0.0" in changed.why and not changed.resumes
+    assert "is no longer the version 1.0.0 that was tested here" in changed.why and not changed.resumes
     assert standing(program, known, *abilities.PROVEN["codex"]).why == ""
 
 
@@ -185,9 +185,9 @@ def test_the_table_names_what_is_missing_and_what_failed() -> None:
         (conformance.Tried("claude", None, "", False, ()), conformance.Tried("codex", "/x", "9.9", False, checks)),
     )
     shown = doctor.text(found, Screen()).splitlines()
-    assert shown[1] == "claude   missing: not installed, so not tried"
+    assert shown[1] == "claude   missing: not installed, so not tested"
     assert shown[2].split() == ["codex", "9.9", "ok", "FAILED", "-"]
-    assert shown[3].startswith("codex: nobrakes was not tested with it (9.9)")
+    assert shown[3].startswith("codex: nobrakes is untested with this version (9.9)")
     assert shown[4] == "codex: stream: no session"
     assert not found.ok and found.agents[0].ok
 
@@ -196,6 +196,6 @@ def test_what_cannot_be_told_is_said_and_an_agent_that_nobody_named_fails_nothin
     checks = (Check("spawn", True), Check("deny", None, "it asked for nothing"), Check("kill", False, "it lived on"))
     acp = conformance.Tried("acp", "/x", "0.61.0", False, checks, ("gemini", "--acp"), named=False)
     shown = doctor.text(conformance.Report("nowhere", (acp,)), Screen())
-    assert "no command is set for it; it was tried with gemini --acp" in shown
+    assert "no command is set for it, so nobrakes tested gemini --acp" in shown
     assert "acp: deny: it asked for nothing" in shown and "acp: kill: it lived on" in shown
     assert acp.ok and not replace(acp, named=True).ok

@@ -38,7 +38,7 @@ def test_a_later_run_is_told_the_session(assign: Assign) -> None:
 
 
 def test_settings_that_make_no_command_say_what_to_do(assign: Assign) -> None:
-    with pytest.raises(ConfigError, match="no command is set"):
+    with pytest.raises(ConfigError, match="its command is not set"):
         Acp().launch(assign())
     with pytest.raises(ConfigError, match=r"keys names AWS_SECRET"):
         Acp().launch(assign(settings=AgentSettings(acp=AcpSettings(command=("agent",), keys=("AWS_SECRET",)))))

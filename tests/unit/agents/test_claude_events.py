@@ -46,7 +46,7 @@ def told(raw: bytes) -> list[tuple[LineKind, str]]:
         (tool_result(""), [(K.RESULT, "(no output)")]),
         (
             line(type="system", subtype="api_retry", attempt=1, max_retries=10, error_status=429, error="rate_limit"),
-            [(K.LIMIT, "the API is asked again: rate_limit, attempt 1 of 10")],
+            [(K.LIMIT, "retrying the API call: rate_limit, attempt 1 of 10")],
         ),
         (line(type="system", subtype="permission_denied", tool_name="Bash"), [(K.NOTE, "denied: Bash")]),
         (

@@ -307,7 +307,7 @@ ENDINGS: list[tuple[str, str, int, list[bytes], str, Outcome]] = [
     ("acp", "no guard", 1, r.acp_failed("guard", "it does not answer", begun=False), "", O.GUARD_FAILED),
     ("acp", "no agent", 127, r.acp_failed("missing", "agent: No such file", begun=False), "", O.MISSING_EXECUTABLE),
     ("acp", "not executable", 126, r.acp_failed("not_executable", "x", begun=False), "", O.BAD_CONFIGURATION),
-    ("acp", "another protocol", 1, r.acp_failed("version", "it speaks version 9", begun=False), "",
+    ("acp", "another protocol", 1, r.acp_failed("version", "the agent uses version 9", begun=False), "",
      O.VERSION_UNSUPPORTED),
     ("acp", "no way to log in", 1, r.acp_failed("auth", "Authentication required", begun=False), "", O.AUTH),
     ("acp", "resume unknown", 1, r.acp_failed("session_lost", "Resource not found", begun=False), "", O.SESSION_LOST),

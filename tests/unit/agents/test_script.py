@@ -77,7 +77,7 @@ def test_exit_code_and_marker_decide(code: int | None, output: str, outcome: Out
 
 
 def test_the_verdict_tells_what_was_said_on_stderr_cleaned() -> None:
-    assert Script().verdict(AgentEnd(1, (), "\x1b[31mno such file\n")).detail == "it exited with 1: no such file"
+    assert Script().verdict(AgentEnd(1, (), "\x1b[31mno such file\n")).detail == "exit code 1: no such file"
 
 
 def test_lines_are_clean_text() -> None:

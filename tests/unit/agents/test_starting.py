@@ -20,7 +20,7 @@ from nobrakes.decisions.service import desk
 from nobrakes.events.kinds import Kind
 from nobrakes.store import open_memory
 
-BROKEN = Verdict(Outcome.BAD_CONFIGURATION, "it did not start: Error: native binary not installed")
+BROKEN = Verdict(Outcome.BAD_CONFIGURATION, "the agent did not start: Error: native binary not installed")
 LIMITS = Limits()
 SETTINGS = """
 setup = "make"
@@ -125,8 +125,10 @@ def test_the_same_failure_on_a_second_bead_closes_the_agent_and_asks_once(world:
 
 def test_other_failures_and_those_of_another_agent_close_nothing(world: World) -> None:
     for bead, word in enumerate(("no such model", "unknown option", "a bad key", "no home")):
-        world.fail(f"b{bead}", Verdict(Outcome.BAD_CONFIGURATION, f"it did not start: {word}"))
-    world.end(world.begin("b4", "codex", "openai"), Verdict(Outcome.BAD_CONFIGURATION, "it did not start: no home"))
+        world.fail(f"b{bead}", Verdict(Outcome.BAD_CONFIGURATION, f"the agent did not start: {word}"))
+    world.end(
+        world.begin("b4", "codex", "openai"), Verdict(Outcome.BAD_CONFIGURATION, "the agent did not start: no home")
+    )
     assert not world.store.gates() and world.questions() == []
 
 
@@ -315,7 +317,7 @@ def test_the_question_about_a_model_stays_while_it_is_tried_in_vain(world: World
 
 def as_before(world: World, reason: str, provider: str = "anthropic") -> None:
     """What a daemon left that kept no digest of the settings: the gate, for an hour, and its question."""
-    row = (provider, reason, "it did not start: Error", world.now - 60, world.now + 3600, 9, False)
+    row = (provider, reason, "the agent did not start: Error", world.now - 60, world.now + 3600, 9, False)
     world.store.run("INSERT INTO gates VALUES (?, ?, ?, ?, ?, ?, ?)", row)
     if reason in ("bad_configuration", "model_unavailable"):
         evidence = {STARTS: provider, "agent": "claude", "outcome": reason}

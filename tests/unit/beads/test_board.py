@@ -85,7 +85,7 @@ def reviewed(store):
     """A bead that was rejected once and then merged."""
     store.put([Bead("m", "M", needs_tests=False, status=Status.NEEDS_REVIEW)], [], "me")
     first = store.open_attempt("m", Role.REVIEWER, "nobrakes", ["Reviewer"], 60.0, None)
-    results = [{"name": "test", "outcome": "fail", "reason": "it exited with 1"}]
+    results = [{"name": "test", "outcome": "fail", "reason": "exit code 1"}]
     store.close_attempt(
         first, Kind.REVIEW_REJECTED, Outcome.FAILED_REVIEW, detail="test: fail", data={"results": results}
     )
@@ -102,7 +102,7 @@ def test_reviews_newest_first(reviewed):
         ("m", "M", Outcome.COMPLETED), ("m", "M", Outcome.FAILED_REVIEW)
     ]  # fmt: skip
     assert found[0].commit == "a" * 40 and found[1].commit is None
-    assert found[1].results[0]["reason"] == "it exited with 1"
+    assert found[1].results[0]["reason"] == "exit code 1"
     assert len(bead_page.reviews(reviewed, 1)) == 1
 
 

@@ -128,11 +128,13 @@ def test_a_compiler_that_misses_a_symbol_proves_red_without_a_count() -> None:
 
 def test_a_failure_nobody_can_explain_is_believed_only_with_a_test_that_failed() -> None:
     assert proof("ValueError: 3\n1 failed in 0.1s") is None
-    assert proof("make: *** Error 1", code=2) == "the check failed, but no test that fails can be seen in its output"
+    assert proof("make: *** Error 1", code=2) == "the check failed, but its output shows no failing test"
 
 
 def test_tests_that_pass_prove_nothing() -> None:
-    assert proof("51 passed in 0.1s", code=0) == "the new tests pass already: they prove nothing"
+    assert (
+        proof("51 passed in 0.1s", code=0) == "the new tests already pass without the new code, so they prove nothing"
+    )
 
 
 def test_a_syntax_error_proves_nothing() -> None:
@@ -179,7 +181,7 @@ def test_with_several_test_checks_one_must_fail_and_none_may_be_broken() -> None
 
 
 def test_counts_of_zero_prove_nothing_even_where_the_check_allows_them() -> None:
-    failed = CheckResult("unit", CheckOutcome.FAIL, "it exited with 1", 1, 1.0)
+    failed = CheckResult("unit", CheckOutcome.FAIL, "exit code 1", 1, 1.0)
     assert judge_red([failed], None, TestCounts(0, 0, 0), Reason.ASSERTION) == "no test was collected"
 
 

@@ -90,8 +90,8 @@ GOOD, BAD = "3 passed in 0.1s\n", "FAILED tests/a.py::test_x - no\n1 failed, 2 p
 @pytest.mark.parametrize(
     ("last", "outcome", "reason"),
     [
-        ((SKIPPED, ""), FAIL, "it exited with 1"),
-        ((1, BAD), FAIL, "it exited with 1"),
+        ((SKIPPED, ""), FAIL, "exit code 1"),
+        ((1, BAD), FAIL, "exit code 1"),
         ((0, GOOD), PASS, "it passed in run 2, and failed before"),
         ((127, ""), BROKEN, "the command was not found"),
     ],
@@ -155,7 +155,7 @@ def test_what_a_reader_fails_on_is_told_and_never_passes(
     monkeypatch.setattr(steps, "count_tests", fails)
     result = ends(("unit", code, GOOD)).result(replace(UNIT, min_tests=0))
     assert result.outcome is outcome and result.counts is None and result.failing == ()
-    assert outcome is BROKEN or "unreadable output" in result.reason
+    assert outcome is BROKEN or "output cannot be read" in result.reason
     assert ends(("unit", 0, GOOD)).result(replace(UNIT, kind="lint")).outcome is PASS
 
 
@@ -163,6 +163,6 @@ def test_of_several_that_were_running_only_those_that_ran_so_long_were_late() ->
     slow, quick = replace(UNIT, timeout=5.0), replace(LINT, timeout=60.0)
     stopped = ends(("unit", None, ""), ("lint", None, ""), overdue=True)
     assert "ran longer than 5 s" in stopped.result(slow).reason
-    assert stopped.result(quick).reason == "it was killed before it could end"
+    assert stopped.result(quick).reason == "the check was killed before it ended"
     alone = ends(("unit", 0, GOOD), ("lint", None, ""), overdue=True)
     assert "ran longer than 60 s" in alone.result(quick).reason

@@ -56,11 +56,15 @@ def test_what_is_no_version_is_a_mistake(wanted: str) -> None:
     ("code", "said", "told"),
     [
         (0, "v20.1.0", None),
-        (0, "v18.19.0", "it needs node 20, and found 18.19.0"),
-        (127, "sh: node: not found", "it needs node 20, which is not there"),
-        (None, "", "it needs node 20, which did not tell its version"),
-        (0, "hello\n", "it needs node 20, which did not tell its version but: hello"),
-        (1, "v20.1.0 is broken", "it needs node 20, which did not tell its version but: v20.1.0 is broken"),
+        (0, "v18.19.0", "the check needs node 20, but found 18.19.0"),
+        (127, "sh: node: not found", "the check needs node 20, but node is not installed"),
+        (None, "", "the check needs node 20, but node did not print its version"),
+        (0, "hello\n", "the check needs node 20, but instead of its version node printed: hello"),
+        (
+            1,
+            "v20.1.0 is broken",
+            "the check needs node 20, but instead of its version node printed: v20.1.0 is broken",
+        ),
     ],
 )
 def test_a_tool_that_is_not_as_it_should_be_is_told_with_what_was_found(

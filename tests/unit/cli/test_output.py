@@ -76,4 +76,4 @@ def test_colour_only_where_it_is_welcome(monkeypatch, env, colour):
 
 def test_one_agent_and_a_list_of_it_alone_are_the_same_setting():
     same = SettingChange("agents.doer", ["claude"], "claude", was_default=True, is_default=False)
-    assert change_lines((same,)) == ['agents.doer: "claude", as it was']
+    assert change_lines((same,)) == ['agents.doer: "claude", unchanged']

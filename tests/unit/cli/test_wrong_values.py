@@ -23,4 +23,4 @@ def test_wrong_values_and_missing_ones_are_refused_in_typers_words(argv, capsys)
 def test_an_agent_is_refused_what_is_for_people(argv, monkeypatch, capsys):
     monkeypatch.setenv("NOBRAKES_TOKEN", "x")
     assert main.run(argv) == 17
-    assert "an agent may not use `nobrakes pause`" in capsys.readouterr().err
+    assert "agents cannot use `nobrakes pause`" in capsys.readouterr().err

@@ -36,7 +36,7 @@ def test_a_feature_says_what_differs_and_is_remembered_as_it_was_judged() -> Non
         ("main/x", "folder of the other"),
         ("work/b1", "like the branch of a bead"),
         ("task/bead-b1", "like the branch of a bead"),
-        ("feature/cart", "the name of the branch of cart"),
+        ("feature/cart", "the name of another branch, cart"),
         ("feature/both", "used already (review.features.cart.branch)"),
         ("feature/both/x", "folder of the other"),
     ],
@@ -60,8 +60,8 @@ def test_what_is_no_id_of_an_epic_is_refused(epic: str) -> None:
         ("release,1", "is not allowed"),
         ("work/b1", "like the branch of a bead"),
         ("task/bead-b1", "like the branch of a bead"),
-        ("feature/shop", "named like the branch of an epic's pull request"),
-        ("f/ch", "named like the branch of an epic's pull request"),
+        ("feature/shop", "looks like the branch of an epic's pull request"),
+        ("f/ch", "looks like the branch of an epic's pull request"),
     ],
 )
 def test_a_branch_of_ours_or_a_hostile_name_is_no_base(base: str, said: str) -> None:

@@ -101,7 +101,7 @@ def test_every_mistake_is_named_at_once() -> None:
 
 def test_two_checks_of_one_name_are_refused() -> None:
     check = "[[checks]]\nname = 'unit'\ncommand = 'make'\n"
-    with pytest.raises(ConfigError, match="two checks are called 'unit'"):
+    with pytest.raises(ConfigError, match="two checks have the name 'unit'"):
         parse(check + check, "config.toml")
 
 

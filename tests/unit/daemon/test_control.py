@@ -129,7 +129,7 @@ def test_who_has_ended_is_forgotten_and_cannot_be_stopped(store, paths):
     first, second = started(store, "one"), started(store, "two")
     control.stop_one(store, paths, "one", None, "me")
     store.close_attempt(first, Kind.DOER_STOPPED, Outcome.INTERRUPTED)
-    with pytest.raises(NotAllowed, match="no agent works on bead one"):
+    with pytest.raises(NotAllowed, match="no agent is working on bead one"):
         control.stop_one(store, paths, "one", "why", "me")
     assert store.bead("one").held is None
     with pytest.raises(NoSuchBead):

@@ -25,8 +25,8 @@ def test_a_clock_that_was_set_back_holds_nothing_up() -> None:
 @pytest.mark.parametrize(
     "facts, why",
     [
-        (Facts(7, True, False), "works (process 7)"),
-        (Facts(7, False, True), "works (process 7)"),
+        (Facts(7, True, False), "is running (process 7)"),
+        (Facts(7, False, True), "is running (process 7)"),
         (Facts(None, False, False), "a person stopped it"),
         (Facts(None, True, True), "paused"),
         (Facts(None, True, False), ""),

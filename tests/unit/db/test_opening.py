@@ -61,7 +61,7 @@ def test_a_database_of_something_else_is_refused(opens: Opens, tmp_path: Path) -
         connection.execute("CREATE TABLE beads (x)")
     connection.close()
     for open_ in (opens, create_store):
-        with pytest.raises(StoreBroken, match="not a database of nobrakes"):
+        with pytest.raises(StoreBroken, match="not a nobrakes database"):
             open_(other)
 
 

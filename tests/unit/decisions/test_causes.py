@@ -23,7 +23,7 @@ RED = "test: fail: 1 test failed\n{}\n1 failed in 0.02s"
     [
         (Outcome.FAILED_REVIEW, RED.format("E   ModuleNotFoundError: No module named 'requests'"), "imported", "requests"),
         (Outcome.FAILED_REVIEW, RED.format("Error: connect ECONNREFUSED 127.0.0.1:5432"), "network", "127.0.0.1:5432"),
-        (Outcome.BROKEN_CHECKS, "test: broken: it exited with 127\nsh: 1: pytest: not found", "not installed", "127"),
+        (Outcome.BROKEN_CHECKS, "test: broken: exit code 127\nsh: 1: pytest: not found", "not installed", "127"),
         (Outcome.BROKEN_CHECKS, "test: broken\n  sh: 1: tsc: not found", "not installed", "tsc: not found"),
         (Outcome.BROKEN_CHECKS, "test: broken\nmake: sh: foo: not found", "not installed", "foo: not found"),
         (Outcome.NOT_RED, RED.format("OSError: [Errno 28] No space left on device"), "disk", "No space left"),
@@ -34,7 +34,7 @@ RED = "test: fail: 1 test failed\n{}\n1 failed in 0.02s"
         (Outcome.TIMED_OUT, "it was ended after 90 minutes", "waits forever", "90 minutes"),
         (Outcome.STALLED, "nothing happened for 20 minutes", "waits forever", "20 minutes"),
         (Outcome.TIMED_OUT, "npm ERR! getaddrinfo ENOTFOUND registry", "network", "ENOTFOUND"),
-        (Outcome.CRASHED, "it exited with 1 in the middle of a turn: EACCES: /x", "denied", "EACCES: /x"),
+        (Outcome.CRASHED, "exit code 1 in the middle of a turn: EACCES: /x", "denied", "EACCES: /x"),
         (Outcome.MISSING_EXECUTABLE, "the command was not found: agent", "not installed", "agent"),
         (Outcome.BOUNDARY, "The branch changes what it may not:\ntests/test_a.py: a test", "boundary", "tests/test_a.py"),
         (Outcome.TURN_LIMIT, "Reached maximum number of turns (30)", "too large", "turns (30)"),
@@ -58,7 +58,7 @@ def test_an_ending_alone_is_no_evidence(ends: list[tuple[Outcome | None, str]]) 
 def test_an_agents_own_words_are_no_evidence(outcome: Outcome) -> None:
     [attempt] = tried((outcome, "No space left on device, permission denied, tests/test_a.py"))
     log = AttemptLog("command not found", "ECONNREFUSED", "too big")
-    assert hypothesis([attempt]) == "" == hypothesis(tried((outcome, "it exited with 1")))
+    assert hypothesis([attempt]) == "" == hypothesis(tried((outcome, "exit code 1")))
     assert hypothesis([Attempt(1, "b", 1, Role.DOER, "Ada", 1, "t", 0.0, outcome=outcome, log=log)]) == ""
 
 
@@ -77,7 +77,9 @@ def test_the_same_failing_line_of_different_attempts_speaks_for_a_contradiction(
     assert hypothesis(tried(bare, bare)) == "", "any two failures share such a line"
 
 
-UNITTEST = "test: fail: it exited with 1\n{}: test_b (tests.test_b.B.test_b)\nTraceback (most recent call last):\n{}\nFAILED (x=1)"
+UNITTEST = (
+    "test: fail: exit code 1\n{}: test_b (tests.test_b.B.test_b)\nTraceback (most recent call last):\n{}\nFAILED (x=1)"
+)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_the_cause_of_each_kind_of_failure(word: str, first: str, second: str, s
 
 def test_a_check_that_ran_too_long_never_ended() -> None:
     said = hypothesis(
-        tried((Outcome.BROKEN_CHECKS, "No result.\ntest: broken: it ran longer than 5 s and was stopped"))
+        tried((Outcome.BROKEN_CHECKS, "No result.\ntest: broken: the check ran longer than 5 s and was stopped"))
     )
     assert "waits forever" in said
 

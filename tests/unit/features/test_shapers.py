@@ -64,7 +64,7 @@ class World:
     def adapter(self, name: str) -> Any:
         """One of the agents that there are."""
         if name not in self.providers:
-            raise NoAgent(f"nobrakes knows no agent called '{name}'")
+            raise NoAgent(f"unknown agent '{name}'")
         return SimpleNamespace(provider=self.providers[name])
 
     @property
