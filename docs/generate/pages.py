@@ -89,8 +89,8 @@ def settings_page() -> str:
 
 _EVENTS_INTRO = """# Events
 
-Whatever happens is an event; an event is the only thing that moves a bead. `nobrakes events` lists them, with `--json`
-one object a line:
+nobrakes records everything that happens as an event, and only an event changes a bead's status. `nobrakes events` lists
+the events; with `--json` it prints one object in each line:
 
 ```json
 {"ts": "2026-01-31T02:10:04.125Z", "event": "doer_spawned", "task_id": "cli", "agent": "nobrakes",
@@ -98,12 +98,12 @@ one object a line:
               "name": "Ada", "number": 1, "role": "doer"}}
 ```
 
-`ts` is UTC. `event` is the public name, `metadata.kind` the kind; most kinds are their own public name.
-`task_id` is the bead, `agent` who did it: a worker's name, `nobrakes`, or the person. `metadata.seq` numbers all
-events and is what `--after` and `nobrakes undo` take; `metadata.attempt` is the attempt in the database. The other
-keys of `metadata` are below.
+`ts` is the time in UTC. `event` is the public name of the event, and `metadata.kind` its kind; most kinds are their own
+public name. `task_id` is the bead. `agent` is the actor: an agent's name, `nobrakes`, or the person. `metadata.seq` is
+the number of the event, which `--after` and `nobrakes undo` take. `metadata.attempt` is the attempt in the database.
+The table of keys below explains the other keys of `metadata`.
 
-A kind with a dot (●) moves its bead by the table in [the design](../design.md#the-life-of-a-bead)."""
+A kind with a dot (●) changes the bead's status, by the table in [the design](../design.md#the-life-of-a-bead)."""
 
 
 def events_page() -> str:
@@ -127,20 +127,21 @@ def events_page() -> str:
 
 _OUTCOMES_INTRO = """# Outcomes and escalations
 
-How an attempt can end, and what follows.
+This page lists the ways in which an attempt can end, and the consequences of each. The columns have these meanings:
 
-- **counts**: whether the ending counts as a failure of the bead. After `max_failures` of them nobrakes asks you
-  (`repeated_failure`) and shows all attempts. Other endings are not the bead's fault.
+- **counts**: whether the outcome counts as a failure of the bead. After `max_failures` counted failures nobrakes asks
+  you (`repeated_failure`) and shows all attempts. Outcomes that do not count are not the bead's fault.
 - **next attempt**: "After a while" is {first:.0f} s, then {second:.0f} s, doubling up to {last:.0f} minutes. After
-  {faults} such endings in a row nobrakes asks you (`broken_environment`). "After the cooldown": the provider refuses
-  every bead. No agent uses it before the reset time that it named. If it named none, the cooldown lasts as long as the
-  column **cooldown** says, and each time twice as long; then one agent tries first. "When the agent starts again":
-  if the same ending meets a second bead, nobrakes stops starting the agent and asks you once for all beads. If it meets
-  only one bead, the bead waits, and nobrakes asks you the second time. `nobrakes providers` shows and ends cooldowns.
+  {faults} such outcomes in a row nobrakes asks you (`broken_environment`). "After the cooldown" means that the provider
+  refuses all agents. No agent uses the provider before the reset time that the provider named. If it named none, the
+  cooldown lasts as long as the column **cooldown** shows, and twice as long each time; then one agent tries first.
+  "When the agent starts again" means that the agent's program fails. If the same outcome occurs on a second bead,
+  nobrakes stops starting the agent and asks you once for all beads. If it occurs on only one bead, the bead waits, and
+  nobrakes asks you the second time. `nobrakes providers` shows cooldowns and ends them.
 - **session**: whether the next attempt continues the agent's session, or starts a new one.
-- **reported**: who gets a report. "After your decision": nothing starts on the bead before you decide.
-- **afresh**: nobrakes archives the branch, and the next attempt starts without it. Otherwise the branch is kept, unless
-  the agent chose to discard it; then it is archived too."""
+- **reported**: who gets a report. "After your decision" means that no agent starts on the bead before you decide.
+- **afresh**: whether nobrakes archives the branch, so that the next attempt starts without it. Otherwise nobrakes keeps
+  the branch. If the agent chose to discard its branch, nobrakes archives it too."""
 
 
 def outcomes_page() -> str:
@@ -162,11 +163,16 @@ def outcomes_page() -> str:
         counts, afresh = ("yes" if mark else "" for mark in (then.counts, outcome in STARTS_AFRESH))
         cells = (counts, then.retry.value, then.session.value, then.told.value, gate, afresh)
         out.append(row(f"`{outcome.value}`", OUTCOMES[outcome], *cells))
-    out += ["", "## Escalations", "", "What comes to you. `nobrakes escalations` lists the open ones, first that for"]
     out += [
-        "which most beads wait, but a question of P1 before them and one of P3 behind them; `nobrakes escalation N`"
+        "",
+        "## Escalations",
+        "",
+        "An escalation is a decision or a message for you. `nobrakes escalations` lists the",
     ]
-    out += ["shows one with its evidence.", ""]
+    out += [
+        "open ones. Those with priority P1 come first, those with P3 last, and otherwise the one for which most beads"
+    ]
+    out += ["wait comes first. `nobrakes escalation N` shows one escalation with its evidence.", ""]
     out += [row("type", "why", "its bead"), "|---|---|---|"]
     for type_ in EscalationType:
         out.append(row(f"`{type_.value}`", ESCALATIONS[type_], "waits" if type_ in STOPS_BEAD else "continues"))
@@ -193,5 +199,6 @@ def _rows(words: decisions.Rows) -> Iterator[tuple[str, str, str]]:
 
 _DECISIONS = """## Decisions
 
-What each word does: `answer` is `nobrakes answer N`, every other word an option of `nobrakes resolve N`. What is not in
-the table is refused. Of what is asked about the narrowest row counts. What has options can be answered too."""
+The table shows the effect of each decision. `answer` is `nobrakes answer N`; every other word is an option of
+`nobrakes resolve N`. nobrakes refuses a decision that the table does not contain. If several rows match, the one with
+the narrowest subject counts. You can also answer a question that has options."""

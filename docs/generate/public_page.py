@@ -15,51 +15,53 @@ from nobrakes.records import schema, types_of
 
 _INTRO = """# Public events
 
-What other programs read: `nobrakes events --public` prints these as JSON lines, `nobrakes events --export FILE` and the
-setting `events.export` write them to a file that is only appended to. The [events](events.md) that the store has are
-nobrakes' own, and may change with any release. These are version {language} of a language: names and fields are only
-added in it, so a reader has to bear what it does not know; what changes its meaning is another version
-(`metadata.language`).
+Public events are for other programs. `nobrakes events --public` prints them as JSON lines. `nobrakes events --export
+FILE` and the setting `events.export` append them to a file. The stored [events](events.md) belong to nobrakes alone and
+may change with any release. This page describes version {language} of the public events (`metadata.language`). Within
+a version, nobrakes only adds names and fields, so a reader must ignore names and fields that it does not know. If the
+meaning of a name or field changes, the version changes.
 
-Each line is an object of `ts` (UTC), `event`, `task_id` (the bead, or null), `agent` (who acts: an agent's name, the
-Reviewer's, a person's, or `nobrakes`) and `metadata`. Its first keys are the same everywhere:
+Each line is an object with `ts` (the time in UTC), `event`, `task_id` (the bead, or null), `agent` and `metadata`.
+`agent` is the actor: the name of an agent or of a person, the Reviewer's name, or `nobrakes`. The first keys of
+`metadata` are the same for all events:
 
 {about}
 
-Together with the fields of the event's payload these are all of `metadata`. One event of the store may say several
-things; they share a `seq` and are numbered by `part`. Every `test_writer_spawned`, `doer_spawned` and `review_started`
-has exactly one end with the same `attempt`: `…_completed` or `…_failed`; `review_passed`, `review_failed` or
+`metadata` contains these keys and the fields of the event's payload. One stored event may become several public events.
+They have the same `seq`, and `part` numbers them. Every `test_writer_spawned`, `doer_spawned` and `review_started` has
+exactly one end with the same `attempt`: `…_completed` or `…_failed`; `review_passed`, `review_failed` or
 `review_interrupted`.
 
-A file begins with `log.begun`. Another one in the middle says that the database is another one, or went back: what
-follows comes after its event `after`. Within such a part no event is missing and none is there twice, whatever was
-killed.
+A file begins with `log.begun`. Another `log.begun` in the middle of a file means that nobrakes uses another database,
+or an older state of it: the following events come after the event in `after`. Between two `log.begun`, no event is
+missing and no event occurs twice, even after a kill.
 """
 _ABOUT = {
     "language": "the version of this language",
     "seq": "the number of the event in the store, which `--after` takes",
-    "part": "from 1",
-    "parts": "so many public events have this `seq`",
-    "attempt_count": "attempts of every role on the bead, up to this event",
-    "last_outcome": "how the last of them that had ended by then ended: see [outcomes](outcomes.md)",
-    "escalated": "whether a question to a person stopped the bead then",
+    "part": "the number of this public event among those with the same `seq`, from 1",
+    "parts": "the number of public events with this `seq`",
+    "attempt_count": "the number of attempts on the bead up to this event, over all roles",
+    "last_outcome": "the outcome of the last attempt that had ended by then: see [outcomes](outcomes.md)",
+    "escalated": "whether a question to a person had stopped the bead at that time",
     "area": "`area` of the bead's metadata, or its epic",
     "semantic_id": "`semantic_id` of the bead's metadata",
 }
 
 
 OTHER_WORDS = {
-    "questions.batch": (("question.asked",), "those of one `session_id` before its `session.turn_ended`"),
-    "stage.pr_creation": (("pr.created",), "the first of a feature's beads, or of its epic"),
+    "questions.batch": (("question.asked",), "the questions of one `session_id` before its `session.turn_ended`"),
+    "stage.pr_creation": (("pr.created",), "the first pull request of a feature's beads, or of its epic"),
     "stage.pr_review": (("pr.review_started",), ""),
     "todo.blocker_encountered": (
         ("execution.paused_blocker", "todo.collected"),
-        "the first at once, the second of the type `escalation` for the next checkpoint",
+        "the first immediately, the second with the type `escalation` at the next checkpoint",
     ),
 }
 """Words for what happens to a feature that are other names here: the events, and which of them."""
 _OTHERS = (
-    "What other tools call by another name; their `sessionId` and `planId` are the `task_id` here, a feature's epic:"
+    "Other tools use other names for some events. Their `sessionId` and `planId` are the `task_id` here, which is a "
+    "feature's epic:"
 )
 
 
@@ -90,7 +92,7 @@ def rules() -> Iterator[tuple[Kind, Rule]]:
 def public_events_page() -> str:
     """docs/reference/events-public.md."""
     out = [_INTRO.format(language=words.LANGUAGE, about=_about()), "## Names", ""]
-    out += [row("event", "what happened", "payload", "of the store's"), "|---|---|---|---|"]
+    out += [row("event", "what happened", "payload", "stored kinds"), "|---|---|---|---|"]
     for name in Name:
         kinds = list(dict.fromkeys(kind.value for kind, rule in rules() if rule.name is name))
         shapes = {rule.payload for _, rule in rules() if rule.name is name} or {payloads.Begun}
@@ -98,7 +100,7 @@ def public_events_page() -> str:
         sources = ", ".join(f"`{kind}`" for kind in dict.fromkeys((*kinds, *cut)))
         shape = ", ".join(sorted(f"[{one.__name__}](#{one.__name__.lower()})" for one in shapes))
         out.append(row(f"`{name.value}`", name.meaning, shape, sources))
-    out += ["", _OTHERS, "", row("there", "here", "which"), "|---|---|---|"]
+    out += ["", _OTHERS, "", row("name in other tools", "public event", "which of them"), "|---|---|---|"]
     out += [
         row(f"`{word}`", ", ".join(f"`{one}`" for one in here), which) for word, (here, which) in OTHER_WORDS.items()
     ]
@@ -109,9 +111,16 @@ def public_events_page() -> str:
         if types:
             out += [row("field", "type"), "|---|---|"]
             out += [*(row(f"`{name}`", shown(schema(type_))) for name, type_ in types.items()), ""]
-    out += ["## Not public", "", row("the store's", "why"), "|---|---|"]
+    out += ["## Not public", "", row("stored kind", "why it is not public"), "|---|---|"]
     out += [row(f"`{kind.value}`", one.inside) for kind, one in TABLE.items() if one.inside]
-    out += ["", "## Examples", "", "One of each, made by the function that makes them all.", "", "```json"]
+    out += [
+        "",
+        "## Examples",
+        "",
+        "This is one example of each public event, made by the function that makes all public events.",
+        "",
+        "```json",
+    ]
     seen: set[Name] = set()
     for kind in Kind:
         for one in examples(kind):

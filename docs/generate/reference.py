@@ -21,18 +21,18 @@ from nobrakes.command_table import COMMANDS, JOURNEYS, Entry, example
 if TYPE_CHECKING:
     from nobrakes.agents.service.agent_api import Operation
 
-_INTRO = """Every command takes `--help`, and `--json` for programs. With `--json` a command prints one envelope:
+_INTRO = """Every command accepts `--help`, and `--json` for programs. With `--json` a command prints one object:
 `{"ok": true, "command": …, "data": …}`, or `{"ok": false, "command": …, "error": {"code", "name", "message", "hint"}}`,
-where `error.code` is the [exit code](errors.md). Commands marked *streams* print one JSON object a line instead.
-The data of each command is in [Views](views.md).
+where `error.code` is the [exit code](errors.md). Commands marked *streams* print one JSON object in each line instead.
+[Views](views.md) describes the data of each command.
 
-Commands that change something also take these options:
+Commands that change something also accept these options:
 
-- `--as NAME`: who acts (default: `NOBRAKES_ACTOR`, or the person at the keyboard).
-- `--request KEY`: run the command once. For thirty days the same command with the same key prints its first result
-  again. Other arguments with the same key are refused. A command that failed stores no key.
+- `--as NAME`: the name of the actor (default: `NOBRAKES_ACTOR`, or the person at the keyboard).
+- `--request KEY`: run the command only once for this key. For thirty days, the same command with the same key prints
+  its first result again. nobrakes refuses other arguments with the same key. A command that failed stores no key.
 
-Inside an agent (`NOBRAKES_TOKEN` is set) commands marked *people only* are refused with exit code 17.
+If an agent uses a command marked *people only*, nobrakes refuses it with exit code 17 (`NOBRAKES_TOKEN` is set).
 
 The output has colours on a terminal, unless `NO_COLOR` is set. Without a command, `nobrakes` prints what to do next.
 Options of `nobrakes` itself come before the command:
@@ -76,15 +76,15 @@ _ANY = "Any other error that a person can fix; also `nobrakes doctor` if it foun
 
 def error_reference() -> str:
     """The reference of exit codes."""
-    out = ["# Errors and exit codes", "", "0 is success. Every other code has one meaning:", ""]
+    out = ["# Errors and exit codes", "", "The exit code 0 means success. Every other code has one meaning:", ""]
     out += [row("code", "name", "what it means", "what to do"), "|---|---|---|---|"]
     for c in error_classes():
         meaning = _ANY if c is errors.NobrakesError else _first(c)
         out.append(row(str(c.code), c.__name__, meaning, c.hint or "see the message"))
     out += [
-        row("70", "", "an internal error: a bug in nobrakes", "Report it with the traceback and what you did."),
-        row("130", "", "Ctrl-C", ""),
-        row("141", "", "the reader of the output ended first (`nobrakes list | head`)", ""),
+        row("70", "", "An internal error: a bug in nobrakes.", "Report it with the traceback and what you did."),
+        row("130", "", "You pressed Ctrl-C.", ""),
+        row("141", "", "The reader of the output ended first (`nobrakes list | head`).", ""),
     ]
     return "\n".join(out) + "\n"
 
@@ -100,7 +100,7 @@ server `nobrakes mcp`. An operation applies only to the bead of the attempt whos
 token is refused after the attempt ended or another attempt got the bead.
 
 nobrakes removes terminal escapes and invisible characters from a text, and cuts it at {limit} characters. An attempt
-may make {remarks} remarks and ask people {questions} times. Waiting ends after {wait:.0f} s at the latest. On the
+may make {remarks} remarks and ask people {questions} times. `--wait` waits at most {wait:.0f} s. On the
 command line `-` as a text reads standard input, and every command takes `--json`.
 """
 _BOARD = """## In your own agent's session

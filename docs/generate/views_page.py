@@ -13,14 +13,15 @@ from nobrakes.web import openapi
 
 _INTRO = """# Views
 
-What a command shows is a typed value, and every surface shows the same: under `data` of `--json`, and in the tools
-of `nobrakes mcp`. This is version {language} of it. Fields are only added in it, so a reader has to bear fields that it
-does not know; what changes its meaning, or goes, makes another version. Times are seconds since 1970 UTC, commits are
-full object ids. Commands that are not here hand out small objects of their own, which the same rule holds for.
-Beside `data`, `ready` has `more`, the number of others, and `escalations` has `asks`, what else waits for you (the
-`hindrances` of `status` that only a person can move).
+The output of a command is a typed value. You find the same value under `data` of `--json` and in the tools of
+`nobrakes mcp`. This page describes version {language} of these values. Within a version, nobrakes only adds fields,
+so a reader must ignore fields that it does not know. If a field changes its meaning or is removed, the version
+changes. Times are seconds since 1970 (UTC), and commits are full object ids. Commands that this page does not list
+return small objects, and the same rules apply to them. Beside `data`, `ready` has `more`, the number of other ready
+beads. `escalations` has `asks`, which lists everything else that waits for you (the `hindrances` of `status` that
+only a person can remove).
 
-The schema of each is JSON Schema, from the code: `nobrakes.web.openapi.schema_of("status")`.
+`nobrakes.web.openapi.schema_of("status")` returns the JSON Schema of a value, derived from the code.
 """
 _PLAIN = {str: "text", bool: "true or false", int: "whole number", float: "number", NoneType: "null"}
 
