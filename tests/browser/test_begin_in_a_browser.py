@@ -62,7 +62,7 @@ def test_a_person_begins_builds_and_reads_the_evidence(
             found = page.evaluate("rules => axe.run(rules)", RULES)["violations"]
             assert [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found] == [], page.url
 
-    sees("Begin.*Add a bead.*Bring a plan.*Begin a feature.*Start agents.*No decision is open")
+    sees("Begin.*Add a bead.*Bring a plan.*Begin a feature.*Start agents.*No decision is waiting for you")
     page.get_by_role("link", name="Bring a plan").click()
     expect(page.get_by_label("From a file")).to_be_visible()  # its script runs
     page.get_by_label("From a file").set_input_files(plan)
@@ -91,7 +91,7 @@ def test_a_person_begins_builds_and_reads_the_evidence(
     link("Evidence")
     sees("Records.*merged as")
     expect(page.locator("#main .list > .row")).to_have_count(3)
-    page.get_by_role("link", name="Compare main with it").click()
+    page.get_by_role("link", name="Compare main with its records").click()
     sees(r"Main and its records agree: \d+ commits? on main, 3 records")
     link("all records of this bead")
     sees("Evidence of")

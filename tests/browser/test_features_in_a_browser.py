@@ -101,7 +101,7 @@ def test_a_feature_is_begun_asked_about_read_and_signed_off_on_a_phone(
     form.get_by_label("Title", exact=True).fill(f"Login {EVIL}")
     form.get_by_label("What you want, and why").fill("People log in.")
     form.get_by_role("checkbox").first.uncheck()
-    form.get_by_label("Criteria of your own").fill("review: nobody waits\nIt is fast")
+    form.get_by_label("Your own criteria").fill("review: nobody waits\nIt is fast")
     play.presses("Begin")
     (one,) = project.ask("forge", "list")["features"]
     here = f"features/{one['id']}"
