@@ -151,7 +151,7 @@ def test_another_database_begins_again(now: Any, path: Path) -> None:
 @pytest.mark.parametrize("content", ["my notes\n", "my notes", '{"ts":1}\nnotes\n', '{"ts":1}\nnotes'])
 def test_a_file_of_somebody_else_is_not_touched(store: Store, path: Path, content: str) -> None:
     path.write_text(content)
-    with pytest.raises(NotAllowed, match="something else"):
+    with pytest.raises(NotAllowed, match="other data"):
         keep(filled(store), path)
     assert path.read_text() == content
 
