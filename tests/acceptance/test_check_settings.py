@@ -53,7 +53,7 @@ def test_a_tool_of_another_version_is_nobodys_fault(project: Scripted) -> None:
     project.configure(CHECK, f'{CHECK}\ntools = {{ sh-none = "1", python3 = ">=3" }}')
     project.add("one")
     project.nobrakes("run", expect=40)
-    assert "the check needs sh-none 1, but {tool} is not installed" in project.open()[0]["detail"]
+    assert "the check needs sh-none 1, but sh-none is not installed" in project.open()[0]["detail"]
     assert project.show("one")["failures"] == 0 and project.landed() == {}
     project.configure('sh-none = "1", ', "")
     project.nobrakes("resolve", str(project.open()[0]["id"]), "--retry")

@@ -394,7 +394,7 @@ def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[
 
 
 def _hint(made: str, wanted: Sequence[Wanted], said: Sequence[str], where: str) -> str:
-    if any("knows no agent" in line for line in said):
+    if any("unknown agent" in line for line in said):
         return f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command."
     for key, word in wanted:
         if word is None:
