@@ -251,7 +251,7 @@ def test_what_waits_for_a_yes_is_the_next_step_before_agents_begin(live):
     assert next_step(live, NOTHING, ForgeSettings()).command == "nobrakes run"
     approving.propose(live, plan({"id": "a", "title": "new"}), "s")
     found = next_step(live, NOTHING, ForgeSettings())
-    assert found.command == "nobrakes approve" and found.why.startswith("proposed changes of live beads wait")
+    assert found.command == "nobrakes approve" and found.why.startswith("proposed changes of live beads need")
     approve(live)
     assert next_step(live, NOTHING, ForgeSettings()).command == "nobrakes run"
 
