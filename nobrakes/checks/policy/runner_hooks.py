@@ -38,6 +38,12 @@ _HOOK = re.compile(
 )
 _RUN_TEXT = ("exec", "eval", "compile", "globals", "vars")
 _IMPORTS = ("__import__", "import_module", "importlib.import_module")
+_ROUGH = re.compile(
+    r"\b(?:_pytest|pluggy|builtins|pluginmanager|hookimpl|pytest_\w+|load_tests|(?:set|del)attr|exec|eval|compile|globals"
+    r"|vars|__import__|import_module|def (?:run|debug|countTestCases|defaultTestResult|__\w+__))\b"
+    r"|\b[A-Z]\w*\.\w+\s*(?:[:|+-][^=\n]{0,99})?=(?!=)|\b(?:for|as) [A-Z]\w*\."
+)
+"""What may bend a runner in code that a newer Python reads and ours does not."""
 _CLASSES = re.compile(r"TestCase$|TestSuite$|TestResult$|TestLoader$|Runner$")
 _NODES = re.compile(r"\.(?:Item|Function|Collector|Module|Class|File|Session)$")
 
@@ -47,7 +53,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def hooks(name: str, text: str, is_test: bool) -> Mapping[str, str]:
     """The code that bends the runner in the file `name`, by description.
 
-    What Python refuses never runs, unless the runner loads it; what is nested deeper than is read here may run.
+    What our Python refuses may run in a newer one, so its text counts if it looks like more than plain tests; what is
+    nested deeper than is read here may run.
     """
     loaded = name == "conftest.py" or (name == "__init__.py" and is_test)
     found: dict[str, list[str]] = {}
@@ -57,7 +64,7 @@ def hooks(name: str, text: str, is_test: bool) -> Mapping[str, str]:
         for what, node in _found(name, module, is_test):
             found.setdefault(what, []).append(_whole(node, bound))
     except UNREADABLE as error:
-        is_hook = loaded or (is_test and isinstance(error, TOO_DEEP))
+        is_hook = loaded or (is_test and (isinstance(error, TOO_DEEP) or bool(_ROUGH.search(text))))
         return {UNREAD: text} if is_hook else {}
     return {what: "\n".join(parts) for what, parts in found.items()}
 

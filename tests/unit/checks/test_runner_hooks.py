@@ -255,3 +255,25 @@ def test_python_is_read_as_python_reads_it(what: str) -> None:
 def test_an_encoding_that_takes_long_is_not_read() -> None:
     text = "# coding: punycode\n#b-" + "zb" * 100_000
     assert changed("tests/test_a.py", "", text, True) == ("code that nobrakes cannot parse",)
+
+
+NEWER = "type Number = int\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+"""A plain test in a Python that ours cannot read (one that can finds what it does)."""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pytest\npytest.Function.runtest = lambda self: None\n",
+        "from pytest import Function as F\nF.runtest: object = lambda self: None\n",
+        "from pytest import Function as F\nfor F.runtest in [print]: pass\n",
+        "import unittest\nclass A(unittest.TestCase):\n    def run(self, result=None):\n        pass\n",
+        "setattr(pytest.Function, 'runtest', print)\n",
+        "def pytest_runtest_call(item): pass\n",
+        "exec('x')\n",
+    ],
+)
+def test_code_that_only_a_newer_python_reads_is_asked_about_if_it_may_bend_the_runner(code: str) -> None:
+    assert changed("tests/test_a.py", NEWER, NEWER + "}" + code, True) == ("code that nobrakes cannot parse",)
+    assert changed("tests/test_a.py", NEWER, "type Text = str\n" + NEWER + "}\n", True) == ()
+    assert changed("shop/a.py", NEWER, NEWER + "}" + code, False) == ()
