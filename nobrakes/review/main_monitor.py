@@ -6,7 +6,8 @@
    then green is a flake, and reported.
 3. The last tip seen green by the canary runs again first. If red, the environment is the cause. If green, the commits
    since are bisected.
-4. A bead's merge is reverted by a commit that passes the checks first; a person's own commit never is.
+4. A bead's merge is reverted by a commit that passes the checks, if main fails them once more after that: a person
+   may have repaired the machine during the search. A person's own commit is never reverted.
 5. If main moves meanwhile, it is checked again.
 """
 
@@ -40,11 +41,15 @@ class Phase(StrEnum):
     KNOWN = "known"  # the last tip that was seen green is run again
     SEARCH = "search"  # a commit in the middle is run
     PROVE = "prove"  # main without the culprit is run
-    LAND = "land"  # it passed, and lands
+    RECHECK = "recheck"  # it passed, and the tip is run once more
+    LAND = "land"  # the tip failed again, and the repair lands
+
+
+TIP_PHASES = (Phase.LOOK, Phase.CONFIRM, Phase.RECHECK)
 
 
 def run_label(phase: Phase) -> str:
-    return "main" if phase in (Phase.LOOK, Phase.CONFIRM) else f"main_{phase.value}"
+    return "main" if phase in TIP_PHASES else f"main_{phase.value}"
 
 
 @frozen
@@ -144,7 +149,7 @@ def freeze_unwatched(watch: Watch, main: str, results: Sequence[Mapping[str, Any
 
 def wanted(watch: Watch) -> str:
     """The commit to run in this phase; empty: none."""
-    if watch.phase in (Phase.LOOK, Phase.CONFIRM):
+    if watch.phase in TIP_PHASES:
         return watch.tip
     if watch.phase is Phase.KNOWN:
         return watch.green
@@ -161,12 +166,14 @@ def at_rest(watch: Watch, now: float) -> Watch:
 def after(watch: Watch, seen: Verdict, now: float) -> Watch:
     """The state after a run. If `frozen` changes, freeze or release the queue."""
     watch = replace(watch, commit="", pid=None, born="", timed_out=False, cut_off=0)
-    if watch.phase in (Phase.LOOK, Phase.CONFIRM):
+    if watch.phase in TIP_PHASES:
         if seen is Verdict.GREEN:
             healed = replace(watch, green=watch.tip, frozen=False, reds=0, culprit="", candidate="", line=())
             return at_rest(healed, now)
         if seen is Verdict.UNSURE:
             return at_rest(watch, now)
+        if watch.phase is Phase.RECHECK:
+            return replace(watch, phase=Phase.LAND)
         if not watch.frozen and watch.reds + 1 < TIMES:
             return replace(watch, phase=Phase.CONFIRM, reds=watch.reds + 1)
         if watch.frozen and watch.tip == watch.searched:
@@ -181,7 +188,7 @@ def after(watch: Watch, seen: Verdict, now: float) -> Watch:
         if seen is Verdict.UNSURE:
             return at_rest(watch, now)
         return _search(replace(watch, high=middle) if seen is Verdict.RED else replace(watch, low=middle + 1))
-    return replace(watch, phase=Phase.LAND) if seen is Verdict.GREEN else at_rest(watch, now)
+    return replace(watch, phase=Phase.RECHECK) if seen is Verdict.GREEN else at_rest(watch, now)
 
 
 def _search(watch: Watch) -> Watch:

@@ -181,12 +181,12 @@ def test_a_text_of_tasks_becomes_drafts_and_the_same_text_again_changes_them(nob
     issues = b'[{"number": 7, "title": "Crash", "labels": [{"name": "bug"}, {"name": "p0"}], "body": "blocked by #9"}]'
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(issues)))
     _, filed = nobrakes("propose", "-")
-    assert filed["new"] == ["gh-7"] and "'#9', which is neither" in filed["problems"][0]
+    assert filed["new"] == ["gh-7"] and "'#9' (neither in the file" in filed["problems"][0]
     _, bead = nobrakes("show", "gh-7")
     assert (bead["type"], bead["priority"], bead["status"]) == ("fix", 0, "draft")
     (repository / "TODO.md").write_text("- [ ] a (after: b)\n")
     code, error = nobrakes("propose", "TODO.md")
-    assert code and "TODO.md: line 1: 'b' is waited for" in error["message"]
+    assert code and "TODO.md: line 1: depends on 'b', but no task" in error["message"]
     assert nobrakes("propose")[0] == nobrakes("plan", "apply")[0] == 2
 
 

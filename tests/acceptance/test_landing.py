@@ -27,7 +27,7 @@ def test_an_edit_in_the_way_is_never_touched_and_work_waits_for_it(project: Scri
     (project.folder / "shared").write_text("nobody was here\nmy own edit\n")
     before = project.git("rev-parse", "main")
     done = project.nobrakes("run", expect=40)
-    assert "waits to be merged" in done.stdout and "shared" in done.stdout
+    assert "cannot be merged yet" in done.stdout and "shared" in done.stdout
     assert project.git("rev-parse", "main") == before
     assert (project.folder / "shared").read_text() == "nobody was here\nmy own edit\n"
     assert project.show("one")["failures"] == 0
@@ -62,7 +62,7 @@ def test_a_lock_of_somebody_elses_git_is_waited_for(project: Scripted) -> None:
         out, _ = run.communicate(timeout=60)
     assert run.returncode == 0, out
     assert sorted(project.landed().values()) == ["one", "two"]
-    assert out.count("waits to be merged") == 1, out
+    assert out.count("cannot be merged yet") == 1, out
 
 
 def test_a_lock_that_a_killed_git_left_is_a_persons_matter(project: Scripted) -> None:
@@ -252,7 +252,7 @@ def test_where_main_cannot_be_checked_nobody_says_that_it_is_red(project: Script
         ('command = "echo 1..0"', "no test"),
         ('command = "sleep 100"\ntimeout_minutes = 0.03', "longer than"),
         ('command = "kill -9 $$"', "signal 9"),
-        ('command = "./tests/run.sh"', "may not be executed"),
+        ('command = "./tests/run.sh"', "is not executable"),
     ],
 )
 def test_a_check_that_cannot_say_yes_or_no_is_nobodys_fault(project: Scripted, check: str, words: str) -> None:

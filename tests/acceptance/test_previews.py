@@ -104,7 +104,7 @@ def test_two_are_tried_at_once_each_from_its_own_workspace(project: Scripted, be
     again = project.ask("preview", "start", "one")
     assert again["url"] == found["one"]["url"], "what runs is found, and not started again"
     assert "listening" in project.nobrakes("preview", "show", "one").stdout
-    assert project.nobrakes("preview", "stop", "one").stdout.strip() == "the preview of one is stopped"
+    assert project.nobrakes("preview", "stop", "one").stdout.strip() == "the preview of one has stopped"
     assert not answers(found["one"]["url"]) and answers(found["two"]["url"])
     assert [(one["bead"], one["state"]) for one in project.ask("preview", "show")] == [
         ("one", "ended"),

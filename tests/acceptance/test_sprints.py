@@ -252,7 +252,7 @@ def test_a_yes_that_does_not_hold_any_more_asks_again_and_a_new_one_takes_over(t
     tea.git("commit", "-q", "-am", "More")
     tea.nobrakes("run", expect=NEEDS_PERSON)
     assert "the roadmap changed since the approval" in tea.sprints()["why"]
-    assert tea.error("project", "run", "tea", "--until", "2020-02-02", code=2)["message"] == "2020-02-02 is over"
+    assert tea.error("project", "run", "tea", "--until", "2020-02-02", code=2)["message"] == "2020-02-02 is in the past"
     tea.yes(1, "--until", "2099-02-02")
     with tea.database() as store:
         store.run("UPDATE sprint_runs SET terms = replace(terms, '2099', '2020')")

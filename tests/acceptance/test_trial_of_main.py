@@ -31,7 +31,7 @@ def red(tmp_path: Path) -> Trying:
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
-        (f"{sys.executable} -c 'import nosuchrunner'", "install its runner"),
+        (f"{sys.executable} -c 'import nosuchrunner'", "install its test runner"),
         ("nosuchrunner --all; exit $?", "`nosuchrunner` is not installed: install it"),
         ("echo no tests ran; true", "`format`"),
         (f"{sys.executable} -m unittest", "add a first test"),  # though there is a file of them

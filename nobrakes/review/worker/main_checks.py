@@ -401,10 +401,10 @@ class MainMonitor:
                 rows = as_json(results)
                 contract = self.validation.contract()
                 following = main_monitor.freeze_unwatched(following, watch.tip, rows, contract, board.now)
-        if watch.phase in (Phase.LOOK, Phase.CONFIRM):  # a review may have begun it; the run is of today's checks
+        if watch.phase in main_monitor.TIP_PHASES:  # a review may have begun it; the run is of today's checks
             following = replace(following, contract=self.validation.contract())
         with self.ports.store.write():
-            if seen is Verdict.GREEN and watch.phase in (Phase.LOOK, Phase.CONFIRM):
+            if seen is Verdict.GREEN and watch.phase in main_monitor.TIP_PHASES:
                 self.culprits.tell_green(watch)
             if following.frozen and not watch.frozen:
                 following = self.culprits.freeze(following, results, "three times in a row")

@@ -139,7 +139,16 @@ def test_a_search_that_cannot_tell_blames_nobody() -> None:
 def test_what_does_not_heal_main_does_not_land(seen: Verdict) -> None:
     told = run(Watch(phase=Phase.PROVE, tip="tip", frozen=True, candidate="revert"), seen)
     assert (told.phase, told.frozen, told.searched) == (Phase.REST, True, "tip")
-    assert run(Watch(phase=Phase.PROVE, tip="tip", frozen=True, candidate="revert"), GREEN).phase is Phase.LAND
+
+
+def test_a_repair_lands_only_if_main_fails_once_more_after_it_passed() -> None:
+    again = run(Watch(phase=Phase.PROVE, tip="tip", frozen=True, culprit="tip", candidate="revert"), GREEN)
+    assert (again.phase, wanted(again)) == (Phase.RECHECK, "tip")
+    assert run(again, RED).phase is Phase.LAND
+    healed = run(again, GREEN)
+    assert (healed.phase, healed.frozen, healed.green, healed.candidate) == (Phase.REST, False, "tip", "")
+    unsure = run(again, UNSURE)
+    assert (unsure.phase, unsure.frozen, unsure.searched) == (Phase.REST, True, "tip")
 
 
 def test_while_frozen_green_lets_go_and_red_stays() -> None:
