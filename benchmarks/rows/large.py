@@ -42,13 +42,13 @@ def looked(beads: int, rounds: int, warm_ups: int = 1) -> dict[str, list[dict[st
 
 
 def measured(dose: Dose) -> Measured:
-    """Two graphs; in a smaller dose both are smaller. In the largest each command runs once."""
+    """Two graphs; in a smaller dose both are smaller. In the largest each command runs once, after a warm-up."""
     rounds, sizes = dose.pick(3, 3, 1), dose.pick((100_000, 1_000_000), (20_000, 100_000), (30, 60))
     found: dict[str, Found] = {}
     peers = listed(dose.pick(1000, 200, 3))
     for size, beads in zip((LARGE, LARGEST), sizes, strict=True):
         with told(found, *(figure.name for figure in FIGURES if size in figure.name)):
-            raw = looked(dose.made(beads), rounds) if size == LARGE else looked(dose.made(beads), 1, 0)
+            raw = looked(dose.made(beads), rounds) if size == LARGE else looked(dose.made(beads), 1)
             least = statistics.median(one["s"] for one in raw["floor"])
             for name in COMMANDS:
                 seconds, cpu = (statistics.median(one[key] for one in raw[name]) for key in ("s", "cpu"))
