@@ -60,7 +60,7 @@ steps = ["progress reading what a voucher is", "wait-for vouchers let"]
 """
 MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
     # git tells seconds: a commit of the attempt before, made in the second in which this one begins, counts as its own
-    (re.compile(r"(?<=says: )[01] commits?"), "0 commits"),
+    (re.compile(r"(?<=reports: )[01] commits?"), "0 commits"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "12:00:00"),
     (re.compile(r"\b\d{4}-\d\d-\d\d( \d\d:\d\d\b)?"), "2030-01-31"),
     (re.compile(r"(?<![\d:])\d\d:\d\d\b(?!:)( yesterday| tomorrow)?"), "12:00"),
