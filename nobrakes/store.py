@@ -100,6 +100,8 @@ class Store(Database):
     # beads/db/importing
     differences = importing.stored_differences
     recount = importing.recount
+    damage = importing.problems
+    wrong_counters = importing.wrong_counters
     check = importing.check
     circles = importing.stored_circles
     move_times = importing.move_times

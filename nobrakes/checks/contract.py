@@ -54,6 +54,7 @@ _ERROR = re.compile(
     r"|not found|no such|no matching|does not exist|not installed|[a-z]*(error|exception):)",
     re.IGNORECASE,
 )
+_NAMED_ERROR = re.compile(r"(?:Error|Exception|\berror|\bfatal): |not found")
 _NO_ERROR = re.compile(r"\bwarn(ing)?\b|\b(0|no) (errors?|failures?)\b", re.IGNORECASE)
 
 EXIT = "exit"
@@ -283,6 +284,11 @@ def first_error(printed: str) -> str:
     own = [line for line in lines if not line.startswith(SETUP_FAILED)]
     errors = (line for line in own if _ERROR.search(line) and not _NO_ERROR.search(line))
     return next(errors, (own or lines or [""])[-1])[:200]
+
+
+def last_error(printed: str) -> str:
+    """The last line that names an error as a program's end does; empty: none."""
+    return next((line for line in reversed(printed.splitlines()) if _NAMED_ERROR.search(line)), "")
 
 
 def _uncounted(check: Check) -> str:

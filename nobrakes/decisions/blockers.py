@@ -170,9 +170,22 @@ def cure_of_start(provider: str) -> str:
     return "fix its installation, its settings or its login"
 
 
+def _spaced(outcome: Outcome) -> str:
+    return outcome.value.replace("_", " ")
+
+
+_NO_START = ", no agent starts"
+_RATE_LIMITED = f": {_spaced(Outcome.RATE_LIMITED)}{_NO_START}"
+
+
+def in_short(one: Blocker) -> str:
+    """A cooldown or a cap in the line of what is running."""
+    return one.what.replace(_RATE_LIMITED, " is at its usage limit")
+
+
 def cooldown_blocker(gate: Cooldown, now: float) -> Blocker:
     """A provider that refuses, or is being retried."""
-    reason = gate.reason.value.replace("_", " ")
+    reason = _spaced(gate.reason)
     command = (f"nobrakes providers open {gate.provider}",)
     if gate.is_of_start:
         closed, of_workspaces = gate.is_closed(now), gate.provider == WORKSPACES
@@ -198,7 +211,7 @@ def cooldown_blocker(gate: Cooldown, now: float) -> Blocker:
     }.get(gate.reason, "")
     return Blocker(
         Kind.COOLDOWN,
-        f"{gate.provider}: {reason}, no agent starts",
+        f"{gate.provider}: {reason}{_NO_START}",
         f"{after}the provider's message: {gate.detail}" if gate.detail else after.removesuffix("; "),
         command,
         cure,

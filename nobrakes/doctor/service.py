@@ -519,7 +519,8 @@ def _checkouts(git: "Git") -> Iterator[Finding]:
 
 def _database(patient: _Patient) -> Iterator[Finding]:
     assert patient.store is not None, "without a database there is nothing to examine"
-    yield _soundness(patient.store.check())
+    damage = patient.store.damage()
+    yield _soundness(damage or patient.store.wrong_counters(), bool(damage))
     found = patient.store.circles()
     for circle in found:
         yield Finding("deadlock", ERROR, _told(circle))
@@ -527,12 +528,13 @@ def _database(patient: _Patient) -> Iterator[Finding]:
         yield Finding("deadlock", OK, "no beads wait for each other")
 
 
-def _soundness(problems: list[str]) -> Finding:
+def _soundness(problems: list[str], is_damaged: bool) -> Finding:
     if not problems:
         return Finding("database", OK, "the database is intact, and its counters are correct")
-    bad = any(", but should be " not in text for text in problems)
     said = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
-    return Finding("database", ERROR, said + _SAFE, "rebuild") if bad else Finding("counters", ERROR, said, "counters")
+    if is_damaged:
+        return Finding("database", ERROR, said + _SAFE, "rebuild")
+    return Finding("counters", ERROR, said, "counters")
 
 
 def _told(circle: Circle) -> str:

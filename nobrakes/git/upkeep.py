@@ -318,7 +318,7 @@ def publish(place: Place, stem: str, name: str) -> None:
     width = 32 if place.settings.get("extensions.objectformat") == "sha256" else 20
     place.held.add(to, names_in(f"{to}.idx", width))
     if place.held.are_many() and _may(place) and not _are_listed(place):
-        with suppress(NobrakesError, OSError):  # as they are, they serve as well: the next hundred try again
+        with suppress(NobrakesError, OSError):  # as they are, they serve as well: the next ones try again
             _combine(place)
 
 

@@ -417,11 +417,14 @@ def clash(name: str, known: Sequence[str]) -> str:
     return next((one for one in known if one.casefold() == name.casefold()), "")
 
 
+BY_SESSION = "the session has its name"
+
+
 def suggested(known: Sequence[str], session: str, message: str) -> tuple[str, str]:
     """(the suggested project, why) by the session's name, else if the message names exactly one; else empty."""
     for one in known:
         if session and one.casefold() == session.casefold():
-            return one, "the session has its name"
+            return one, BY_SESSION
     words = _words(message)
     found = [one for one in known if _words(one) in words]
     # `my-app` stands in `my-app-2`, too: a name inside of another one that stands there is not meant by it

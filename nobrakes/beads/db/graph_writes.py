@@ -357,7 +357,7 @@ def as_written(db: Database, beads: Sequence[Any]) -> dict[str, Status]:
     """Beads of a JSON plan, not judged yet, that say in our own words and types what is stored; perhaps not all."""
     if not all(type(one) is dict for one in beads):
         return {}
-    ids = (json.dumps([one.get("id") for one in beads]),)
+    ids = (json.dumps([id_ for one in beads if type(id_ := one.get("id")) is str]),)
     if db.maybe(f"SELECT 1 FROM beads WHERE id IN {_IDS}", ids) is None:
         return {}
     kinds = {"id": str, NEEDS: list, **{name: _JSON.get(kind_of(name), str) for name in CONTENT}}

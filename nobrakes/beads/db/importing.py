@@ -533,8 +533,12 @@ def recount(db: Database) -> int:
         return recompute(db, db.now())
 
 
+def wrong_counters(db: Database) -> list[str]:
+    return [] if is_sound(db) else told(stored_differences(db))
+
+
 def check(db: Database) -> list[str]:
-    return problems(db) or ([] if is_sound(db) else told(stored_differences(db)))
+    return problems(db) or wrong_counters(db)
 
 
 def stored_circles(db: Database) -> list[Circle]:

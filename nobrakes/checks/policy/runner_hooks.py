@@ -39,8 +39,8 @@ _HOOK = re.compile(
 _RUN_TEXT = ("exec", "eval", "compile", "globals", "vars")
 _IMPORTS = ("__import__", "import_module", "importlib.import_module")
 _ROUGH = re.compile(
-    r"\b(?:_pytest|pluggy|builtins|pluginmanager|hookimpl|pytest_\w+|load_tests|(?:set|del)attr|exec|eval|compile|globals"
-    r"|vars|__import__|import_module|def (?:run|debug|countTestCases|defaultTestResult|__\w+__))\b"
+    rf"\b(?:{'|'.join((*_PRIVATE, *_RUN_TEXT, *_IMPORTS))}|pluggy|builtins|pluginmanager|hookimpl"
+    rf"|pytest_\w+|load_tests|(?:set|del)attr|def (?:{'|'.join(_RUNS)}))\b"
     r"|\b[A-Z]\w*\.\w+\s*(?:[:|+-][^=\n]{0,99})?=(?!=)|\b(?:for|as) [A-Z]\w*\."
 )
 """What may bend a runner in code that a newer Python reads and ours does not."""
@@ -437,9 +437,8 @@ def runner_hooks_hooks(path: str, text: str, is_test: bool) -> Mapping[str, str]
         return hooks(name, text, is_test)
     if "\0" in text:  # some compilers read UTF-16
         return {UNREAD: text} if is_test and may_hold(path) else {}
-    text = _SPACE.sub(
-        " ", "\n".join([*text.splitlines(), ""])
-    )  # to a language more characters end a line, or are blank
+    # to a language more characters end a line, or are blank
+    text = _SPACE.sub(" ", "\n".join([*text.splitlines(), ""]))
     rows, begins = _rows(text)
     found: dict[str, dict[int, str]] = {}
     for pattern, what in _BY_SUFFIX.get(name.rpartition(".")[2].casefold(), ()):

@@ -11,6 +11,7 @@ import shlex
 import stat
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from fnmatch import fnmatchcase
 from functools import cache, reduce
@@ -380,7 +381,7 @@ def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[
     new = [line for line in after if line not in before]
     if new:
         said = [line.removeprefix(f"{where}: ") for line in new]
-        raise ConfigError("\n".join(said), _hint(made, wanted, said, where))
+        raise ConfigError("\n".join(said), _hint(made, wanted, where))
     if after and len(after) >= len(before):
         hints = [f"{line.partition(': ')[2].partition(':')[0]}" for line in after]
         path = tuple(int(part) if part.isdigit() else part for part in hints[0].split("."))
@@ -393,9 +394,10 @@ def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[
     return after
 
 
-def _hint(made: str, wanted: Sequence[Wanted], said: Sequence[str], where: str) -> str:
-    if any("unknown agent" in line for line in said):
-        return f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command."
+def _hint(made: str, wanted: Sequence[Wanted], where: str) -> str:
+    with suppress(ConfigError):  # of another mistake
+        if unknown_agents(parse(made, where)):
+            return f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command."
     for key, word in wanted:
         if word is None:
             return "Nothing was changed: a check needs its name and its command."

@@ -10,7 +10,7 @@ from ...agents.limits import Cooldown, Cost
 from ...beads.model import WORKING, Attempt, Role
 from ...beads.progress import doubt
 from ...beads.work_status import REQUESTED, SHOWN, stage
-from ...decisions.blockers import STOPS, WAITS_FOR_PERSON, Blocker
+from ...decisions.blockers import STOPS, WAITS_FOR_PERSON, Blocker, in_short
 from ...decisions.blockers import Kind as Stop
 from ...decisions.model import Escalation
 from ...decisions.service.all_blockers import NOTHING, Blockers, Here
@@ -255,7 +255,7 @@ def first_screen(
         len(working) - agents,
         control.limits(store, config).doers,
         _state(store, stands),
-        tuple(f"{one.what.replace(*_CLOSED)} until {near(one.until or now, now)}" for one in waits),
+        tuple(f"{in_short(one)} until {near(one.until or now, now)}" for one in waits),
         left,
         counted["ready"] + counted["working"] + counted["review"],
         _forecast(store, left, lately[:LATEST]),
@@ -272,7 +272,6 @@ def _state(store: "Store", stands: Blockers) -> str:
     return "at work" if stands.works else "stopped" if any(one.stops for one in stands.found) else "no daemon"
 
 
-_CLOSED = (": rate limited, no agent starts", " is at its usage limit")
 LEAST = 3
 """Merges without which there is no forecast."""
 

@@ -29,7 +29,7 @@ from ...records import frozen
 from ...store import open_store
 from ...text.cleaning import clean, is_seen, shorten, spoken
 from .. import model as projects_model
-from ..model import JOINED, Brief, filled, suggested, values, word_of
+from ..model import BY_SESSION, JOINED, Brief, filled, suggested, values, word_of
 
 PROJECTS, SKILLS, TEMPLATES = "PROJECTS", "SKILLS", "TEMPLATES"
 SKILL = f"{SKILLS}/project-setup.md"
@@ -440,7 +440,7 @@ def confirmation(chat_name: str, message: str) -> str:
     if not name:
         ways = "1. Start a new project\n2. Work on one of these projects (enter project number or name)"
         return "\n\n".join([*parts, f"Please confirm:\n{ways}"])
-    based = "Based on the name of this session" if why.startswith("the session") else "Based on your request"
+    based = "Based on the name of this session" if why == BY_SESSION else "Based on your request"
     ways = (
         f"1. Work on **{name}** (existing project)\n2. Start a new project\n"
         "3. Work on a different project (enter project number or name)"

@@ -9,14 +9,13 @@ The checks on one commit while a person waits, with or without a daemon:
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from ...beads.model import Outcome, Role, Run, RunKind
-from ...checks.contract import CheckOutcome, CheckResult, Contract, Verdict, overall, setup_failed, verdict
+from ...checks.contract import CheckOutcome, CheckResult, Contract, Verdict, last_error, overall, setup_failed, verdict
 from ...checks.proof import advice, is_empty, is_unsure, missing_program, passed
 from ...checks.worker.steps import NO_PLAN
 from ...checks.worker.validation import MAX_CUT_OFF, CheckClock, Validation, as_json, explain
@@ -39,8 +38,6 @@ from .culprits import BROKEN, FROZEN, REPAIR, Culprits
 from .verdicts import Landings
 
 LOOK_SECONDS = 0.05
-
-_ERROR = re.compile(r"(?:Error|Exception|\berror|\bfatal): |not found")
 
 
 class Proving:
@@ -675,7 +672,6 @@ def said_of(results: Sequence[CheckResult]) -> list[str]:
 
 
 def _last(result: CheckResult) -> str:
-    """The last line of its output that names an error; else the last, where nothing was counted."""
-    lines = result.tail.strip().splitlines()
-    telling = [line for line in lines if _ERROR.search(line)] or (lines if result.counts is None else [])
-    return f" ({telling[-1].strip()[:200]})" if telling else ""
+    """The error that its output ends with, or its last line where no test was counted."""
+    line = last_error(result.tail) or (result.tail.strip().rpartition("\n")[2] if result.counts is None else "")
+    return f" ({line.strip()[:200]})" if line else ""

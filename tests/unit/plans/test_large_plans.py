@@ -282,3 +282,24 @@ def test_what_waits_is_read_in_as_many_statements_when_it_is_much():
         store.connection.set_trace_callback(None)
         counts.append(len(seen))
     assert counts[0] == counts[1] <= 4
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ['{"title": "T"}', '{"id": null, "title": "T"}', '{"id": ["a"]}', '{"id": {"a": 1}}', '{"id": NaN}', "5", "[]"],
+)
+def test_what_has_no_id_beside_stored_beads_is_read_as_in_a_small_plan(monkeypatch, tmp_path, odd):
+    stored = [{"id": f"a{number}", "title": "A" * 20} for number in range(30)]
+    store, file = open_memory(), tmp_path / "plan.json"
+    applied(store, {"beads": stored})
+    rows = [json.dumps(one) for one in stored]
+    file.write_text(f'{{"beads": [{", ".join([*rows[:5], odd, *rows[5:]])}]}}')
+
+    def read(part, known=None):
+        monkeypatch.setattr(nodes, "PART_BYTES", part)
+        try:
+            return [(one.place, one.id) for one in plans_service.read_plan(str(file), known).nodes]
+        except NobrakesError as error:
+            return str(error)
+
+    assert read(500, plans_service.StoredIds(store)) == read(1 << 20)
