@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from ..agents.limits import READ
 from ..beads.model import Bead
 from ..errors import GitFailed
 from ..records import frozen
-from ..review.waits import WAITS, Cause
 
 if TYPE_CHECKING:
     from ..review.evidence import Entry, Value
+    from ..review.waits import Land
 
 Argv = tuple[str, ...]
 
@@ -156,35 +155,6 @@ class BrokenRef:
     held_in: str = ""
 
 
-class Landing(StrEnum):
-    """The result of moving main."""
-
-    MOVED = "moved"  # main is the new commit now
-    LOST = "lost"  # main is somewhere else than expected
-    BLOCKED = "blocked"  # a checked-out main has edits that would be lost, or the remote does not take it
-
-
-@frozen
-class Land:
-    """The result of `Lands.land`; when BLOCKED, `reason` tells a person what to do and `cause` is a key of
-    review.waits. `may_have_landed`: BLOCKED here, but it may be at the remote and cannot be called back."""
-
-    landing: Landing
-    reason: str = ""
-    cause: Cause = Cause.NONE
-    may_have_landed: bool = False
-
-    @property
-    def wait(self) -> float:
-        """Seconds before the next try."""
-        return WAITS[self.cause].again
-
-    @property
-    def timeout(self) -> float:
-        """Seconds in which it may pass by itself; then a person has to look."""
-        return WAITS[self.cause].passes
-
-
 @frozen
 class Message:
     """A commit's text and people. `when` makes the same input give the same object id."""
@@ -235,13 +205,13 @@ class Lands(Protocol):
     def is_shared(self) -> bool:
         """Whether a remote decides main, so that the other methods may be slow."""
 
-    def catch_up(self) -> Land:
+    def catch_up(self) -> "Land":
         """Before a candidate is built: MOVED when main here is up to date, else BLOCKED."""
 
-    def obstacle(self, new: str, old: str) -> Land | None:
+    def obstacle(self, new: str, old: str) -> "Land | None":
         """Why a checkout here keeps main from moving from `old` to `new` now (BLOCKED)."""
 
-    def land(self, new: str, old: str) -> Land:
+    def land(self, new: str, old: str) -> "Land":
         """Move main from `old` to `new` by compare-and-swap, and clean checkouts of it along with it."""
 
 

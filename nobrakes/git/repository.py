@@ -18,17 +18,17 @@ from ..beads.model import Bead
 from ..errors import FileTooLarge, GitFailed, NoMain
 from ..paths import Paths
 from ..review.journal import content_of
-from . import history, objects, port, upkeep
+from . import history, objects, port
 from .history import PLAIN, First, History
 from .landing import standing
-from .location import Place
+from .location import Place, said, settings
 from .objects import EXECUTABLE, FILE, LINK, Objects
 from .port import ABSENT, Change
-from .upkeep import said
 
 if TYPE_CHECKING:
     from ..config.settings import Config
     from ..review.evidence import Entry, Value
+    from ..review.waits import Land
     from .commits import Chain, Committer, Signer
     from .filters import Filters
     from .landing.local import Lander
@@ -154,7 +154,7 @@ class Tools:
 
     @cached_property
     def _settings_files(self) -> tuple[str, ...]:
-        return upkeep.settings(self.place)
+        return settings(self.place)
 
     def close(self) -> None:
         self.objects.close()
@@ -329,7 +329,8 @@ class Work(Tools):
         return (*self.place.lent(), *([stored] if os.path.isdir(stored) else []))
 
     def territory(self) -> tuple[str, ...]:
-        return (*upkeep.folders(self.place), *self._settings_files)
+        checkouts = (worktree.path for worktree in standing.all_of(self.place))
+        return tuple(dict.fromkeys((self.place.git_dir, *checkouts, *self.place.lent(), *self._settings_files)))
 
 
 class Records(Tools):
@@ -378,6 +379,8 @@ class Building(Tools):
 
     def _held(self, make: Callable[[], T], onto: str) -> T:
         """Run `make` so that `git gc` cannot take its result before it has a ref."""
+        from . import upkeep
+
         return upkeep.held(self.place, self.objects, make, _commits, onto)
 
     def commit_files(self, files: Mapping[str, bytes | None], message: port.Message) -> str | None:
@@ -413,6 +416,8 @@ class Building(Tools):
         return restored
 
     def pack(self) -> None:
+        from . import upkeep
+
         objects.pack(self.place)
         upkeep.release(self.place)
         if upkeep.pack_objects(self.place):
@@ -431,19 +436,22 @@ class MovingMain(Tools):
     def is_shared(self) -> bool:
         return self.shared is not None
 
-    def catch_up(self) -> port.Land:
+    def catch_up(self) -> "Land":
         return self._lands.catch_up()
 
-    def obstacle(self, new: str, old: str) -> port.Land | None:
+    def obstacle(self, new: str, old: str) -> "Land | None":
         return self._lands.obstacle(new, old)
 
-    def land(self, new: str, old: str) -> port.Land:
+    def land(self, new: str, old: str) -> "Land":
         """GitFailed: a part of `new` is gone since its test, so main does not move."""
+        from ..review.waits import Landing
+        from .upkeep import hold
+
         if objects.main(self.place) == old:
-            upkeep.hold(self.place, self.objects, [new], old)
+            hold(self.place, self.objects, [new], old)
         land = self._lands.land(new, old)
         is_main = not self.own and not self.place.ref.startswith(objects.own_ref(port.BASES))
-        if land.landing is port.Landing.MOVED and is_main:
+        if land.landing is Landing.MOVED and is_main:
             from .landing.local import keep
 
             keep(self.place, self.history, new)
@@ -469,6 +477,8 @@ class MovingMain(Tools):
         return salvage.settle(self.place, self.places)
 
     def clear_locks(self) -> None:
+        from . import upkeep
+
         upkeep.clear(self.place)
         self._lander.take_up()
         upkeep.clear_indexes(self.place)

@@ -29,9 +29,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import GitFailed, NobrakesError
-from ..paths import process_environment
 from . import command_line
-from .command_line import CHECKOUT
 from .landing import standing
 from .location import Place
 from .objects import FOLDER, MODULE, OWN, Entry, Objects, differing, parse_commit, stored
@@ -462,81 +460,3 @@ def _age(path: str) -> float:
 def _remove(path: str) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-
-
-YOUNG_SECONDS = 2.0
-_FILES = ("core.attributesfile", "core.excludesfile")
-_PROGRAMS = (".clean", ".smudge", ".process", ".driver")
-
-
-def folders(place: Place) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([place.git_dir, *(worktree.path for worktree in standing.all_of(place)), *place.lent()]))
-
-
-def settings(place: Place) -> tuple[str, ...]:
-    found = []
-    for key, value, file in said(place):
-        found += [file, *_named(key, value, os.path.dirname(file))]
-    return tuple(dict.fromkeys(found))
-
-
-# Git is asked again when one of the files changed, appeared or went, of those that git read, that its settings include,
-# and that it looks for. A file that changed while git was asked, or just before, is not relied on.
-def said(place: Place) -> Sequence[tuple[str, str, str]]:
-    """(key, value, file) of git's settings, without those of our environment."""
-    stamps, rows = place.said
-    if not stamps or any(_stamp(path) != stamp for path, stamp in stamps.items()):
-        before = time.time() - YOUNG_SECONDS
-        rows = list(_asked(place))
-        read = {file for _, _, file in rows}
-        named = {path for key, value, file in rows for path in _included(key, value, os.path.dirname(file))}
-        stamps = {path: _stamp(path) for path in {*read, *named, *_searched(place)}}
-        is_settled = all(stamps[path] for path in read) and all(
-            max(one[:2], default=0.0) < before for one in stamps.values()
-        )
-        place.said = (stamps, rows) if is_settled else ({}, [])
-    return rows
-
-
-def _stamp(path: str) -> tuple[float, ...]:
-    """Changes with the file; empty: there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ()
-    return found.st_mtime, found.st_ctime, found.st_ino, found.st_size
-
-
-def _searched(place: Place) -> Iterator[str]:
-    """Where git looks for settings, and what an `includeIf` may ask for."""
-    environment = process_environment()
-    home = os.path.expanduser("~")
-    yield environment.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig")
-    yield environment.get("GIT_CONFIG_GLOBAL", os.path.join(home, ".gitconfig"))
-    yield os.path.join(environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git", "config")
-    yield from (
-        os.path.join(place.git_dir, name) for name in ("config", "config.worktree", "HEAD", "reftable/tables.list")
-    )
-
-
-def _asked(place: Place) -> Iterator[tuple[str, str, str]]:
-    asked = ["config", "--list", "--show-origin", "--includes", "-z"]
-    answer = command_line.run(asked, cwd=place.git_dir, env={**CHECKOUT, "GIT_DIR": place.git_dir})
-    for origin, record in zip(answer.records[::2], answer.records[1::2], strict=False):
-        key, _, value = record.partition("\n")
-        if origin.startswith("file:"):
-            yield key, value, os.path.join(place.git_dir, origin.removeprefix("file:"))
-
-
-def _included(key: str, value: str, folder: str) -> Iterator[str]:
-    if key.startswith("include") and key.endswith(".path"):
-        yield os.path.join(folder, os.path.expanduser(value))
-
-
-def _named(key: str, value: str, folder: str) -> Iterator[str]:
-    yield from _included(key, value, folder)
-    if key in _FILES:
-        yield os.path.expanduser(value)
-    elif key.endswith(_PROGRAMS):
-        words = [os.path.expanduser(word) for word in value.split()]
-        yield from (word for word in words if os.path.isabs(word) and os.path.isfile(word))

@@ -22,8 +22,6 @@ from ..errors import DaemonNotRunning, DaemonRunning, NoAgent, NobrakesError
 from ..files import LEFT, is_readable, private_folder, read_tail, storage_errors
 from ..paths import own_path, own_program, process_environment
 from ..text.cleaning import count
-from . import proctable
-from .proctable import LINUX, send
 
 if TYPE_CHECKING:
     import subprocess  # costs 2 ms, and most commands only ask who holds a lock
@@ -38,6 +36,8 @@ class DaemonLock:
 
     def acquire(self) -> None:
         """DaemonRunning names the holder."""
+        from . import proctable
+
         private_folder(os.path.dirname(self.path))
         with storage_errors(self.path):
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -78,7 +78,9 @@ def holder(path: str) -> int | None:
         return None
     if len(words) != 2 or not words[0].isdigit():
         return None
-    process = proctable.look(int(words[0]))
+    from .proctable import look
+
+    process = look(int(words[0]))
     return process.pid if process and process.running and process.mark == words[1] else None
 
 
@@ -103,6 +105,8 @@ def locked(path: str, word: str) -> Iterator[None]:
 
 
 def _set(descriptor: int, how: int, place: int) -> None:
+    from .proctable import LINUX
+
     if LINUX:
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", how, os.SEEK_SET, place, 1, 0))
     else:
@@ -247,9 +251,11 @@ def report_ready() -> None:
 def stop_daemon(lock: str, timeout: float = 60.0, log: str = "") -> tuple[int, str]:
     """Send TERM to the holder of `lock`; returns its pid once it is gone, and the log's note about remaining work.
     Raises DaemonNotRunning; NobrakesError on a timeout."""
+    from .proctable import look, send
+
     before = os.path.getsize(log) if log and os.path.isfile(log) else 0
     pid = holder(lock)
-    process = proctable.look(pid) if pid is not None else None
+    process = look(pid) if pid is not None else None
     if process is None or holder(lock) != process.pid or not send(process, signal.SIGTERM):
         if pid is not None and holder(lock) == pid:
             raise NobrakesError(f"the daemon (process {pid}) belongs to another user", "Stop it as that user.")

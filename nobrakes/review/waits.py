@@ -190,6 +190,35 @@ WAITS: dict[Cause, Wait] = {
 """docs/reliability.md lists them."""
 
 
+class Landing(StrEnum):
+    """The result of moving main."""
+
+    MOVED = "moved"  # main is the new commit now
+    LOST = "lost"  # main is somewhere else than expected
+    BLOCKED = "blocked"  # a checked-out main has edits that would be lost, or the remote does not take it
+
+
+@frozen
+class Land:
+    """The result of `Lands.land`; when BLOCKED, `reason` tells a person what to do and `cause` is a key of
+    WAITS. `may_have_landed`: BLOCKED here, but it may be at the remote and cannot be called back."""
+
+    landing: Landing
+    reason: str = ""
+    cause: Cause = Cause.NONE
+    may_have_landed: bool = False
+
+    @property
+    def wait(self) -> float:
+        """Seconds before the next try."""
+        return WAITS[self.cause].again
+
+    @property
+    def timeout(self) -> float:
+        """Seconds in which it may pass by itself; then a person has to look."""
+        return WAITS[self.cause].passes
+
+
 def _http(statuses: str) -> str:
     return rf"(error:|\bhttp( code)?|response) ({statuses})\b"
 

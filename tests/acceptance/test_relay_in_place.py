@@ -139,9 +139,10 @@ def test_one_session_a_checkout_and_merges_that_would_move_it_wait(tmp_path: Pat
 
     tree = project.git("rev-parse", "main^{tree}").strip()
     newer = project.git("commit-tree", tree, "-p", "main", "-m", "Next").strip()
-    from nobrakes.git.port import Landing, Message
+    from nobrakes.git.port import Message
     from nobrakes.git.repository import Repository
     from nobrakes.paths import Paths
+    from nobrakes.review.waits import Landing
 
     git = Repository(Paths(str(project.folder / ".nobrakes")), "main")
     waits = git.land(newer, project.git("rev-parse", "main").strip())

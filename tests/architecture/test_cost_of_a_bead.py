@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.git import upkeep
+from nobrakes.git import location
 from tests.support.programs import executed
 from tests.support.sandboxes import in_both
 from tests.support.scripted import until
@@ -43,7 +43,7 @@ def programs(folder: Path, beads: int, sandbox: str) -> "Counter[str]":
     set_up(str(folder), beads, config(DOERS, sandbox))
     # as a person's repository is: while its settings are young, git is asked for them at every look
     settings = os.stat(folder / ".git" / "config").st_ctime
-    until(lambda: time.time() - settings > upkeep.YOUNG_SECONDS)
+    until(lambda: time.time() - settings > location.YOUNG_SECONDS)
     found = executed([sys.executable, "-P", "-m", "nobrakes", "run"], str(folder), os.environ)
     if found is None:
         pytest.skip("nobody may trace programs here")

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.git.port import Land, Landing
 from nobrakes.host.messages import Asked, Asking
 from nobrakes.requests.hosts.calls import Address
 from nobrakes.requests.hosts.github import Gh, GitHub
 from nobrakes.requests.model import PullRequest, Seen
+from nobrakes.review.waits import Land, Landing
 from tests.contracts.codehosts.host_worlds import HAS_GH, RealGitHub
 from tests.support.asker import Asker
 

@@ -4,7 +4,8 @@ import pytest
 
 from nobrakes.beads.model import Bead
 from nobrakes.errors import GitFailed
-from nobrakes.git.port import Candidate, Conflict, Landing, Message
+from nobrakes.git.port import Candidate, Conflict, Message
+from nobrakes.review.waits import Landing
 from tests.world.fake_git import FakeGit
 
 BEAD = Bead("b1", "One")

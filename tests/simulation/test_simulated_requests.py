@@ -14,11 +14,11 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.errors import HostRefused, HostUnavailable
-from nobrakes.git.port import Land, Landing
 from nobrakes.requests import model as requests_model
 from nobrakes.requests.hosts.port import Wanted
 from nobrakes.requests.model import CheckState, PullState, Turn
 from nobrakes.requests.worker import exchange as exchanging
+from nobrakes.review.waits import Land, Landing
 from tests.support.asker import Asker
 from tests.world.crashing import Crash
 from tests.world.fake_code_host import WAYS, FakeCodeHost

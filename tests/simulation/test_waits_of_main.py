@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from nobrakes.git.port import Land, Landing
 from nobrakes.review.main_monitor import Phase
-from nobrakes.review.waits import Cause
+from nobrakes.review.waits import Cause, Land, Landing
 from tests.world.scene import Notes
 from tests.world.world import World
 

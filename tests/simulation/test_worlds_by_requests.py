@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.git.port import Land
 from nobrakes.requests import model as requests_model
 from nobrakes.requests.model import PullRequest, Seen, Turn
 from nobrakes.requests.worker import exchange as exchanging
 from nobrakes.requests.worker import request_step
+from nobrakes.review.waits import Land
 from nobrakes.review.worker.main_checks import RemoteMain
 from tests.support.dose import each_dosed, everyday
 from tests.world.fake_code_host import FakeCodeHost

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from nobrakes.git.port import Land, Landing
 from nobrakes.requests import model
 from nobrakes.requests.hosts.port import CodeHost, PullPorts, Wanted
 from nobrakes.requests.model import PullRequest, PullState, Seen, Turn
 from nobrakes.requests.worker import exchange as exchanging
+from nobrakes.review.waits import Land, Landing
 
 
 class Asker:

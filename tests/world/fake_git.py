@@ -12,8 +12,8 @@ from nobrakes.agents.limits import READ
 from nobrakes.beads.branches import branch_of
 from nobrakes.beads.model import Bead
 from nobrakes.errors import FileTooLarge, GitFailed
-from nobrakes.git.port import ABSENT, Argv, Candidate, Change, Conflict, Land, Landing, Message, Workspace
-from nobrakes.review.waits import Cause
+from nobrakes.git.port import ABSENT, Argv, Candidate, Change, Conflict, Message, Workspace
+from nobrakes.review.waits import Cause, Land, Landing
 
 from .checkout import Checkout
 from .clones import CHECKOUT, CLONE, Clones

@@ -1,6 +1,6 @@
 """The fake git's way to main where main is decided here."""
 
-from nobrakes.git.port import Land, Landing
+from nobrakes.review.waits import Land, Landing
 
 from .checkout import Checkout
 

@@ -7,8 +7,7 @@ import random
 from collections.abc import Callable
 
 from nobrakes.errors import GitFailed, NotAllowed
-from nobrakes.git.port import Land, Landing
-from nobrakes.review.waits import Cause
+from nobrakes.review.waits import Cause, Land, Landing
 
 from .crashing import Crash, Dice
 from .fake_git import FakeGit

@@ -4,7 +4,8 @@ from collections.abc import Collection
 from typing import Any, cast
 
 from nobrakes.errors import NoMain
-from nobrakes.git.port import EPICS, BrokenRef, Candidate, Conflict, Git, Land, Landing, Message
+from nobrakes.git.port import EPICS, BrokenRef, Candidate, Conflict, Git, Message
+from nobrakes.review.waits import Land, Landing
 
 from .collecting import Collecting
 from .objects import Objects

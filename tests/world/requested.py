@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from nobrakes.config.settings import Config
 from nobrakes.errors import GitFailed, HostUnavailable, OnlyByRequest
-from nobrakes.git.port import Land, Landing, Message
+from nobrakes.git.port import Message
 from nobrakes.requests.hosts.port import PullPorts
-from nobrakes.review.waits import Cause
+from nobrakes.review.waits import Cause, Land, Landing
 
 from .crashing import Crash, Dice
 from .fake_code_host import FakeCodeHost

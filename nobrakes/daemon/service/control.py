@@ -24,9 +24,8 @@ from ...decisions.blockers import BACKGROUND
 from ...errors import ConfigError, DaemonNotRunning, NobrakesError, NoMain, NotAllowed, UsageError
 from ...events.kinds import Event, Kind
 from ...files import wake
-from ...host import locks, proctable
+from ...host import locks
 from ...host.locks import holder
-from ...host.proctable import send
 from ...paths import Paths, process_environment
 from ...records import frozen
 from ...text.cleaning import count
@@ -154,9 +153,11 @@ def memory_of_agents(runs: Iterable[Run]) -> dict[tuple[int, int], int]:
     """MB by (attempt, turn), one of which is 0, for each living agent."""
     found = {}
     for run in runs:
-        held = proctable.held_mb(run.pid, run.born) if run.kind is RunKind.AGENT else None
-        if held is not None:
-            found[run.attempt, run.turn] = held
+        if run.kind is RunKind.AGENT:
+            from ...host.proctable import held_mb
+
+            if (held := held_mb(run.pid, run.born)) is not None:
+                found[run.attempt, run.turn] = held
     return found
 
 
@@ -260,11 +261,12 @@ def limits(store: "Store", config: "Config") -> "Limits":
 
 def daemon_limits(store: "Store", config: "Config") -> "Limits":
     """With as many validators as the last validation left cores for, where the settings leave that open."""
+    from ...host.proctable import cores
     from ...review.journal import CORES
 
     found = limits(store, config)
     used = None if config.review.validators else store.setting(CORES)
-    return found if used is None else replace(found, queue=found.queue.on(proctable.cores(), float(used)))
+    return found if used is None else replace(found, queue=found.queue.on(cores(), float(used)))
 
 
 def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Paths | None = None) -> dict[str, object]:
@@ -427,8 +429,10 @@ def stop_daemon(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:
 
 def restart(paths: Paths, store: "Store", wait: float) -> int:
     """Replace the daemon while its agents go on; returns the new pid. It is wanted as by `start`."""
+    from ...host.proctable import look, send
+
     pid = holder(paths.lock)
-    process = proctable.look(pid) if pid is not None else None
+    process = look(pid) if pid is not None else None
     if process is not None and holder(paths.lock) == process.pid and send(process, signal.SIGUSR1):
         deadline = time.monotonic() + wait
         while holder(paths.lock) == process.pid:

@@ -16,13 +16,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ...errors import DiskFull, GitFailed, GitUnusable, NobrakesError, StoreReadOnly
-from ...review.waits import LOCK_PASSES, Cause, cause_of, first_words, why
+from ...review.waits import LOCK_PASSES, Cause, Land, Landing, cause_of, first_words, why
 from .. import command_line, persons
 from .. import objects as git_objects
 from ..history import History, raw
 from ..location import Place
 from ..objects import Objects
-from ..port import Land, Landing
 from . import standing
 from .standing import Look, Note, Worktree, in_the_way, named
 

@@ -18,7 +18,7 @@ from typing import IO
 from ...errors import GitFailed, GitTooOld, OnlyByRequest
 from ...paths import own_path
 from ...records import frozen
-from ...review.waits import WAITS, Cause, cause_of, first_words, why
+from ...review.waits import WAITS, Cause, Land, Landing, cause_of, first_words, why
 from ...text.cleaning import count
 from .. import command_line, lfs, objects
 from ..command_line import CHECKOUT, DURABLE, inherited
@@ -26,7 +26,7 @@ from ..filters import Filters
 from ..history import History
 from ..location import Place
 from ..objects import Objects, own_ref
-from ..port import BASES, Land, Landing
+from ..port import BASES
 from .local import Lander
 from .standing import Note
 

@@ -8,8 +8,8 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
-from ...git.port import Land
 from ...records import frozen
+from ...review.waits import Land
 from ..model import HostCheck, ReviewComment, Told
 
 

@@ -25,7 +25,7 @@ from ...daemon.model import Board
 from ...decisions.model import MENDS, EscalationType
 from ...errors import NobrakesError, NoMain
 from ...events.kinds import Event, Kind
-from ...git.port import EPICS, Candidate, Conflict, Git, Land, Landing, Message
+from ...git.port import EPICS, Candidate, Conflict, Git, Message
 from ...host.port import Notice
 from ...parking import parked
 from ...ports import Ports
@@ -33,6 +33,7 @@ from ...review.journal import Journal
 from ...review.machine import Fact
 from ...review.service.landed import bases, git_at
 from ...review.verify import NONE
+from ...review.waits import Land, Landing
 from ...review.worker import chain
 from ...review.worker.chain import AttemptEnd, Report, refused
 from ...review.worker.merge_queue import NOBODY, Beside

@@ -18,12 +18,13 @@ from ...checks.worker.validation import counts_of
 from ...errors import FileTooLarge, GitFailed, HostRefused, HostUnavailable
 from ...events.kinds import UNDO_MARK, Event, Kind
 from ...features import model as keys
-from ...git.port import Git, Land, Landing
+from ...git.port import Git
 from ...host.port import Notice
 from ...ports import Ports
 from ...records import frozen
 from ...review import reading
 from ...review.service.landed import epics_above
+from ...review.waits import Land, Landing
 from ...review.worker.chain import last_merge
 from .. import model
 from ..hosts.port import PullPorts, Wanted

@@ -25,11 +25,12 @@ from ...events.catalog import TABLE
 from ...events.kinds import MERGES, UNDO_MARK, Event, Kind, is_session
 from ...files import wake
 from ...git.merge import Hindered, taken_back
-from ...git.port import Git, Landing, Message
+from ...git.port import Git, Message
 from ...paths import Paths
 from ...records import frozen
 from ...requests.model import Where, own_base
 from ...text.cleaning import first_of, one_line
+from ..waits import Landing
 from .landed import git_at, merged_into
 
 if TYPE_CHECKING:

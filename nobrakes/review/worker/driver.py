@@ -22,7 +22,7 @@ from ...daemon.deciders import look_again, may_pass
 from ...daemon.model import Board
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import GitFailed, NotAllowed
-from ...git.port import EPICS, Candidate, Conflict, Land, Landing
+from ...git.port import EPICS, Candidate, Conflict
 from ...host.port import Notice
 from ...ports import Ports
 from ...requests.model import Where
@@ -36,7 +36,7 @@ from ..machine import Act, Fact, Next
 from ..queue import Entry
 from ..service.landed import git_at
 from ..verify import NONE
-from ..waits import CHECKOUT_CAUSES, FILE_CAUSES, WAITS, Cause, next_look
+from ..waits import CHECKOUT_CAUSES, FILE_CAUSES, WAITS, Cause, Land, Landing, next_look
 from . import chain as review_evidence
 from . import verdicts
 from .asked import Approvals, NewContract, ProtectedFiles, Readings, SuspiciousContent

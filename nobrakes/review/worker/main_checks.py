@@ -24,7 +24,6 @@ from ...daemon.model import WATCH, Board, Starts
 from ...daemon.service import control
 from ...errors import GitFailed, NoMain, NotProven
 from ...events.kinds import Event, Kind
-from ...git.port import Land, Landing
 from ...globs import matches
 from ...host import proctable
 from ...host.port import Notice, Remains
@@ -34,6 +33,7 @@ from ...review.main_monitor import ASKED, NOBODY
 from .. import main_monitor
 from ..main_monitor import Phase, Watch, run_label
 from ..service.landed import off_main, taken_back
+from ..waits import Land, Landing
 from .culprits import BROKEN, FROZEN, REPAIR, Culprits
 from .verdicts import Landings
 

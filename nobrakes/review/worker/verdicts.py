@@ -20,7 +20,7 @@ from ...decisions import causes
 from ...decisions.model import EscalationType, NewEscalation
 from ...errors import GitFailed
 from ...events.kinds import Event, Kind
-from ...git.port import Candidate, Land, Landing
+from ...git.port import Candidate
 from ...parking import about
 from ...ports import Ports
 from ...records import frozen
@@ -31,6 +31,7 @@ from .. import machine
 from ..journal import Journal, Step
 from ..machine import Act, Fact, Next
 from ..queue import Entry
+from ..waits import Land, Landing
 from . import chain
 from .chain import AttemptEnd, Evidence, Report, blamed, unsure
 from .culprits import Lost, question

@@ -2,7 +2,8 @@
 
 from git_worlds import message
 
-from nobrakes.git.port import Conflict, Landing
+from nobrakes.git.port import Conflict
+from nobrakes.review.waits import Landing
 
 
 def landed(git_world, begin, name, path=None):

@@ -3,7 +3,7 @@
 import pytest
 from git_worlds import bead, message
 
-from nobrakes.git.port import Landing
+from nobrakes.review.waits import Landing
 
 
 def candidate(git_world, begin, name="login", files=None):

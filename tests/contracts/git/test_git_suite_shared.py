@@ -3,7 +3,7 @@
 import pytest
 from git_worlds import SharedWorld, message
 
-from nobrakes.git.port import Landing
+from nobrakes.review.waits import Landing
 
 
 @pytest.fixture

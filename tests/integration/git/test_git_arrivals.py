@@ -11,8 +11,8 @@ import pytest
 from git_worlds import ME, RealWorld, message, sh, write
 
 from nobrakes.git import command_line
-from nobrakes.git.port import Land, Landing
 from nobrakes.git.repository import Repository
+from nobrakes.review.waits import Land, Landing
 
 WORK = {"src/app.py": "one = 2\n", "src/new.py": "new\n", "old": None}
 

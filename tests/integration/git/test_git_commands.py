@@ -11,9 +11,9 @@ from nobrakes.errors import DiskFull, GitFailed, GitTooOld, GitUnusable, NoMain,
 from nobrakes.git import command_line
 from nobrakes.git.commits import compose, person, with_trailers
 from nobrakes.git.location import Place, discover
-from nobrakes.git.port import Landing
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths, process_environment
+from nobrakes.review.waits import Landing
 
 
 def test_nothing_of_the_callers_git_variables_reaches_git(world, begin, monkeypatch, tmp_path):

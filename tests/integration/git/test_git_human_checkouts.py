@@ -9,9 +9,9 @@ import pytest
 from git_worlds import ME, RealWorld, message, read_all, sh, write
 
 from nobrakes.git.landing import standing
-from nobrakes.git.port import Landing
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
+from nobrakes.review.waits import Landing
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from nobrakes.git import command_line, objects
 from nobrakes.git.landing import local, standing
 from nobrakes.git.landing.remote import Shared
 from nobrakes.git.landing.standing import Note, Worktree
-from nobrakes.git.port import Land, Landing
 from nobrakes.git.repository import Repository
+from nobrakes.review.waits import Land, Landing
 
 WORK = {"src/app.py": "one = 2\n", "src/new.py": "new\n", "old": None, "deep/er/file": None}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, message, read_all, sh, write
 
-from nobrakes.git.port import Land, Landing
+from nobrakes.review.waits import Land, Landing
 
 
 @pytest.fixture

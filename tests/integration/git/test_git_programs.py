@@ -10,7 +10,7 @@ import pytest
 from git_worlds import ME, RealWorld, sh, write
 
 from nobrakes.beads.model import Bead
-from nobrakes.git import command_line, history, upkeep
+from nobrakes.git import command_line, history, location
 from nobrakes.git.port import Candidate, Message
 
 BEAD = {"id": "login", "title": "Login", "type": "task"}
@@ -129,11 +129,11 @@ def test_settings_are_asked_of_git_when_a_file_of_them_changed(
 ) -> None:
     place, own, included = world.git.place, tmp_path / "own", tmp_path / "included"  # type: ignore[attr-defined]
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(own))
-    monkeypatch.setattr(upkeep, "YOUNG_SECONDS", -1.0)
+    monkeypatch.setattr(location, "YOUNG_SECONDS", -1.0)
 
     def asked() -> dict[str, str]:
         started.clear()
-        return {key: value for key, value, _ in upkeep.said(place)}
+        return {key: value for key, value, _ in location.said(place)}
 
     asked()
     assert "a.b" not in asked() and not started
@@ -146,7 +146,7 @@ def test_settings_are_asked_of_git_when_a_file_of_them_changed(
         assert asked() == found and not started
     included.unlink()
     assert "a.b" not in asked() and started
-    monkeypatch.setattr(upkeep, "YOUNG_SECONDS", 60.0)
+    monkeypatch.setattr(location, "YOUNG_SECONDS", 60.0)
     own.write_text("[a]\n\tb = 3\n")
     for _ in range(2):
         assert asked()["a.b"] == "3" and started, "it may change again in the same moment"

@@ -16,8 +16,8 @@ from nobrakes.errors import GitFailed, RepositoryReplaced
 from nobrakes.git import command_line, objects
 from nobrakes.git.landing import remote
 from nobrakes.git.landing.remote import Reply, Shared, redacted
-from nobrakes.git.port import Land, Landing
 from nobrakes.git.repository import Repository
+from nobrakes.review.waits import Land, Landing
 
 
 @pytest.fixture

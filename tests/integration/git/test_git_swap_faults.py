@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from git_worlds import sh
 
-from nobrakes.git.port import Landing
 from nobrakes.git.repository import Repository
 from nobrakes.paths import Paths
+from nobrakes.review.waits import Landing
 
 WRITES = "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,ftruncate,copy_file_range"
 MOVE = """

@@ -14,8 +14,7 @@ import pytest
 from git_worlds import SharedWorld, message
 
 from nobrakes.errors import GitFailed
-from nobrakes.git.port import Land, Landing
-from nobrakes.review.waits import WAITS, Cause
+from nobrakes.review.waits import WAITS, Cause, Land, Landing
 
 
 @pytest.fixture

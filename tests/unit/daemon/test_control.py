@@ -11,6 +11,7 @@ from nobrakes.config.settings import Config
 from nobrakes.daemon.service import control
 from nobrakes.errors import ConfigError, NoSuchBead, NotAllowed
 from nobrakes.events.kinds import Kind
+from nobrakes.host import proctable
 from nobrakes.host.port import Ending, StepEnd
 from nobrakes.paths import Paths
 from nobrakes.review.journal import CORES
@@ -65,7 +66,7 @@ def test_limits_override_the_config_until_they_are_changed_again(store, paths):
 
 
 def test_validators_follow_what_the_last_run_of_the_checks_kept_busy(store, paths, monkeypatch):
-    monkeypatch.setattr(control.proctable, "cores", lambda: 8)
+    monkeypatch.setattr(proctable, "cores", lambda: 8)
     durations = Durations(SimpleNamespace(store=store))
     assert control.daemon_limits(store, Config()).queue.validators == 2
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host import locks
+from nobrakes.host import locks, proctable
 
 ASKS = """
 import fcntl, sys
@@ -40,7 +40,7 @@ def another_process_finds(path: Path, word: str) -> str:
 def test_of_two_threads_with_one_word_one_waits_for_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_linux: bool
 ) -> None:
-    monkeypatch.setattr(locks, "LINUX", is_linux)
+    monkeypatch.setattr(proctable, "LINUX", is_linux)
     path, inside, seen = str(tmp_path / "lock"), [0], []
 
     def work() -> None:

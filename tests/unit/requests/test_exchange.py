@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.git.port import Land, Landing
 from nobrakes.requests.hosts.port import PullPorts, Wanted
 from nobrakes.requests.model import CheckState, PullState, Told, mark
 from nobrakes.requests.worker.exchange import Order, exchange
+from nobrakes.review.waits import Land, Landing
 from tests.world.fake_code_host import FakeCodeHost
 from tests.world.objects import Objects
 

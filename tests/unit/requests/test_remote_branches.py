@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from nobrakes.errors import GitFailed
-from nobrakes.git.port import Land, Landing
 from nobrakes.requests.worker.epics import RemoteBranches
+from nobrakes.review.waits import Land, Landing
 
 
 class Later:

@@ -10,12 +10,13 @@ from nobrakes.daemon.service import control
 from nobrakes.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
 from nobrakes.events.kinds import Event, Kind
 from nobrakes.features.model import Criterion, Feature
-from nobrakes.git.port import Candidate, Conflict, Land, Landing
+from nobrakes.git.port import Candidate, Conflict
 from nobrakes.paths import Paths
 from nobrakes.plans.nodes import plan_of
 from nobrakes.plans.service import apply_plan
 from nobrakes.review.queue import SETTING, Quarantined, as_text
 from nobrakes.review.service import merges, undo
+from nobrakes.review.waits import Land, Landing
 from nobrakes.sessions.model import SessionKind
 
 
