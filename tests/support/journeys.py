@@ -72,7 +72,7 @@ VOUCHERS = at_work("vouchers", "reading what a voucher is")
 JOURNEYS = (
     Journey(
         "Set nobrakes up in a repository",
-        "A small shop in Python, with tests. nobrakes detects the test command and checks whether anything is missing.",
+        "The repository is a small shop in Python. nobrakes detects the test command and reports what is missing.",
         (
             Command(("init",), waits="[y/N]: ", act=yes),
             Command(("config", "--check"), before=Shop.configure),
@@ -81,7 +81,7 @@ JOURNEYS = (
     ),
     Journey(
         "The Forge: from a plan to live beads",
-        "Three beads in a plan file, one after the other. They are drafts until you approve them; then the daemon starts.",
+        "A plan file contains three beads, which are drafts until you approve them. After that, you start the daemon.",
         (
             Command(("plan", "apply", "plan.yaml")),
             Command(("commit-strategy",), waits="[y/N]: ", act=yes),
@@ -90,7 +90,7 @@ JOURNEYS = (
     ),
     Journey(
         "The Board: the state of the work, and the life of a bead",
-        "Some time later one bead is done, at the second attempt, and one waits for you.",
+        "Some time later, one bead is done at the second attempt, and another bead is waiting for your answer.",
         (
             Command(("status",), before=asked),
             Command(("graph",)),
@@ -99,7 +99,7 @@ JOURNEYS = (
     ),
     Journey(
         "The Decision Desk: what only you can decide",
-        "The agent on `receipt` has a question. It has ended, so it costs nothing while you sleep.",
+        "The agent on the bead `receipt` asked a question and ended, so the agent costs nothing while you sleep.",
         (
             Command(("escalations",)),
             Command(("escalation", "1")),
@@ -108,7 +108,7 @@ JOURNEYS = (
     ),
     Journey(
         "Is it running, and what is it doing?",
-        "The next agent got your answer, and works.",
+        "The next agent on the bead has your answer and is working.",
         (
             Command(("daemon", "status"), before=RECEIPT),
             Command(("status",)),
@@ -117,12 +117,12 @@ JOURNEYS = (
     ),
     Journey(
         "Watch an agent work",
-        "Name the agent or its bead. Ctrl-C does not stop the agent; here `watch` ends because the agent ends.",
+        "Type `watch` with the name of an agent or a bead. Ctrl-C ends `watch`, but does not stop the agent.",
         (Command(("watch", "receipt"), waits="wrote the files", act=lambda shop: shop.let("receipt")),),
     ),
     Journey(
         "What was merged, what was sent back, and why",
-        "The tests' output, the evidence of a merge, and its changes.",
+        "nobrakes shows the output of the tests, the evidence of a merge, and the merged changes.",
         (
             Command(("review",), before=VOUCHERS),
             Command(("review", "receipt")),
@@ -144,9 +144,9 @@ JOURNEYS = (
 
 HEAD = """# Eight journeys
 
-What you type to do each thing, and what you see, in a terminal of 80 columns. A test plays all of it with every
-change of nobrakes, in one repository from top to bottom; the agent in it is a script. Times, numbers of processes
-and names of commits are not the real ones.
+This page shows what you type for each task, and what a terminal of 80 columns shows. A test plays all eight journeys
+with every change of nobrakes, in one repository from top to bottom; a script plays the agent. Times, process numbers
+and commit ids on this page are replaced by fixed values.
 """
 DEVELOPERS = re.compile(r"^warning  start-up |^ +to repair: nobrakes doctor --repair compile$")
 """What doctor says of a checkout that is worked on, and of no installed nobrakes."""
