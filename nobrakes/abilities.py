@@ -26,8 +26,8 @@ INSTALL: Mapping[str, str] = {
 }
 TRIED = (*PROVEN, "acp")
 """Agents with known abilities; `script` is a person's own command."""
-TRY = "`nobrakes doctor --agents` tests it"
-WITHOUT = "its sessions are not gone on with"
+TRY = "`nobrakes doctor --agents` tests the agent"
+WITHOUT = "nobrakes does not continue the agent's sessions"
 
 
 @frozen
@@ -153,9 +153,9 @@ def standing(
     if (present := version(name, program, mark)) is None:
         return WHOLE
     if present in PROVEN.get(name, ()):
-        return Standing(basis=f"{present}, which nobrakes was proven with")
+        return Standing(basis=f"{present}, a version that nobrakes is tested with")
     if known is not None and known.version:
-        return Standing(f"{name} is no longer the version {known.version} that was tested here; {TRY}", resumes=False)
+        return Standing(f"{name} was tested here at version {known.version}, not at its new one; {TRY}", resumes=False)
     return Standing(f"{_never_tried(name, present)}; {TRY}", resumes=False)
 
 
@@ -174,5 +174,5 @@ def _as_seen(name: str, known: Seen) -> Standing:
     if failed:
         return Standing(f"{called} failed its test: {', '.join(failed)}; {TRY} again", resumes)
     if not known.can.get("spawn"):
-        return Standing(f"{called} could not be tested: it never called the scripted model", resumes=False)
+        return Standing(f"{called} could not be tested: the agent never called the scripted model", resumes=False)
     return Standing(basis=f"{known.version}, tried" if known.version else "tried")

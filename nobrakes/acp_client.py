@@ -77,7 +77,7 @@ def inside(path: str, workspace: str) -> str:
     """The resolved file; raises Outside, also for links."""
     home = os.path.realpath(workspace)
     if (full := os.path.realpath(os.path.join(home, path))) == home or not full.startswith(home + os.sep):
-        raise Outside(f"{path} lies outside the workspace")
+        raise Outside(f"{path} is outside the workspace")
     return full
 
 
@@ -124,12 +124,12 @@ def questions(call: Mapping[str, Any]) -> list[Question]:
     found: list[Question] = [("Bash", {"command": command}) for command in commands(raw)]
     if kind == "execute" and not found:
         if not (title := str(call.get("title") or "").strip()):
-            raise CannotJudge("a command that the agent did not show")
+            raise CannotJudge("the agent did not show the command that it wants to run")
         found.append(("Bash", {"command": title}))
     if kind not in READS and kind != "execute":
         paths = _paths(call, raw)
         if kind in CHANGES and not paths:
-            raise CannotJudge("a change of a file that the agent did not name")
+            raise CannotJudge("the agent did not name the file that it wants to change")
         found += [("Write", {"file_path": path}) for path in paths]
     return found
 
@@ -189,9 +189,9 @@ class Guard:
             _, errors = await asyncio.wait_for(child.communicate(json.dumps(call).encode()), SECONDS)
         except TimeoutError:
             child.kill()
-            return "the guard does not answer"
+            return "the guard, which checks tool calls, does not answer"
         said = errors.decode(errors="replace").strip()
-        return None if child.returncode == 0 else said[:2000] or f"the guard ended with {child.returncode}"
+        return None if child.returncode == 0 else said[:2000] or f"the guard ended with exit code {child.returncode}"
 
 
 # Text of the agent, which comes in pieces, is joined first. Where stdout is closed the agent goes on.

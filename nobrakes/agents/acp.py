@@ -31,7 +31,7 @@ def _transcript(event: Mapping[str, Any]) -> list[TranscriptLine]:
     kind, text, title = str(event.get("type")), str(event.get("text", "")), str(event.get("title") or "")
     data = {"id": str(event.get("id", ""))}
     if kind == "session":
-        again = ", gone on with" if event.get("resumed") is True else ""
+        again = ", continued" if event.get("resumed") is True else ""
         said = f"session {event.get('session', '')}{again}, {event.get('agent', '')}"
         return [output.lined(LineKind.NOTE, said, {"session": str(event.get("session", ""))})]
     if kind in ("text", "thought"):

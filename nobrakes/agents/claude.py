@@ -80,7 +80,7 @@ def _system(event: Mapping[str, Any]) -> list[TranscriptLine]:
     if subtype == "permission_denied":
         return [output.lined(LineKind.NOTE, f"denied: {event.get('tool_name', 'a tool')}")]
     if subtype == "hook_response" and event.get("exit_code") not in (0, None):
-        return [output.lined(LineKind.NOTE, f"hook {event.get('hook_event')} said no: {event.get('stderr', '')}")]
+        return [output.lined(LineKind.NOTE, f"the {event.get('hook_event')} hook refused: {event.get('stderr', '')}")]
     if subtype == "informational":
         return [output.lined(LineKind.NOTE, str(event.get("content", event.get("message", ""))))]
     return []
@@ -265,7 +265,7 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     if result.get("num_turns") == 0:
         return Outcome.BAD_CONFIGURATION, f"the agent did nothing: {text}"
     if not read.result_is_last:
-        return Outcome.CRASHED, "the agent ended in the middle of a turn"
+        return Outcome.CRASHED, "the agent ended in the middle of its turn"
     if not text.strip() and not read.said_or_did:
         return Outcome.EMPTY_OUTPUT, "the agent ended without an error, but its model did nothing"
     return output.ended_well(text)

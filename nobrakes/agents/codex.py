@@ -162,7 +162,7 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
     """Judge by the last turn, its error and the exit code together."""
     signal = adapter.killed(end.code)
     if read.waits is not None and (signal is not None or end.code is None):
-        return _class_of(read.waits), f"{signal or adapter.UNSEEN}, while it waited: {read.waits}"
+        return _class_of(read.waits), f"{signal or adapter.UNSEEN}, while the agent waited: {read.waits}"
     if signal is not None:
         return Outcome.KILLED, signal
     if read.failed is not None:
@@ -174,7 +174,7 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
         known = Outcome.VERSION_UNSUPPORTED if end.code == _USAGE else None
         return output.not_started("Codex", end, Outcome.SESSION_LOST if gone else known)
     if not read.completed or end.code not in (0, None):
-        return output.cut_off(end, "in the middle of a turn")
+        return output.cut_off(end, "in the middle of its turn")
     if not read.worked_or_said:
         return Outcome.EMPTY_OUTPUT, "the agent completed its turn, but its model did nothing"
     return output.ended_well(read.text)

@@ -464,8 +464,8 @@ def machine_wake_at(room: MachineRoom | None, now: float) -> float | None:
 def reached_text(name: str, spent: float, limit: float) -> str:
     short = name.removeprefix(PREFIX)
     return (
-        f"no agent starts in any repository of this machine: {short} is reached ({spent:.6g} of {limit:.6g}). "
-        f"The next day begins at 00:00 UTC; `nobrakes machine set {short}=…` raises the limit before."
+        f"no agent starts on this machine, because its limit {short} is reached ({spent:.6g} of {limit:.6g}). "
+        f"The next day begins at 00:00 UTC; To raise the limit now: `nobrakes machine set {short}=…`."
     )
 
 
@@ -474,14 +474,14 @@ def needs_person(room: MachineRoom | None) -> bool:
 
 
 def unknown_text(room: MachineRoom) -> str:
-    return f"no agent starts, since limits cannot be read: {room.unknown}. {room.mend} Merges continue."
+    return f"no agent starts: this machine's limits cannot be read: {room.unknown}. {room.mend} Merges continue."
 
 
 def waiting_text(room: MachineRoom) -> str:
     work = count(room.limits.agents or 0, "agent works", "agents work")
     return (
-        f"ready beads wait for a free place: {room.taken} of {work} on this machine, "
-        f"{room.others} of them in other repositories. `nobrakes machine` shows where."
+        f"ready beads wait, because this machine's agent limit is reached: {room.taken} of {work}, "
+        f"{room.others} of them in other repositories. `nobrakes machine` shows the repositories."
     )
 
 
@@ -495,7 +495,7 @@ def is_full(held: int, limit: int) -> bool:
 
 
 def full_text(held: int, limit: int) -> str:
-    return f"no agent starts: those at work use {held} MB, and limits.agents_mb is {limit}"
+    return f"no agent starts: the running agents use {held} MB, and limits.agents_mb is {limit}"
 
 
 # Sessions: one belongs to its CLI, model, role and workspace. The bead's last attempt decides, whoever made it: after a
@@ -594,25 +594,25 @@ class Sizes:
     def sum_beyond(self, size: int) -> str | None:
         if size <= self.new:
             return None
-        return f"what is new has more than {self.new / 1e6:g} MB, the limit of limits.max_new_mb"
+        return f"the new content is larger than limits.max_new_mb allows ({self.new / 1e6:g} MB)"
 
     def count_beyond(self, count: int) -> str | None:
         if count <= self.paths:
             return None
-        return f"more than {self.paths:,} paths differ, limits.max_paths allows no more"
+        return f"the work changes more than {self.paths:,} paths, the maximum of limits.max_paths"
 
     def path_beyond(self, path: str) -> str | None:
         if path.count("/") > self.depth:
             deep = count(self.depth, "folder")
-            return f"{_shown(path)} lies deeper than {deep}, the limit of limits.max_depth"
+            return f"{_shown(path)} is nested deeper than limits.max_depth allows ({deep})"
         if len(path) * 4 > MAX_PATH and len(path.encode("utf-8", "surrogateescape")) >= MAX_PATH:
-            return f"{_shown(path)} is a path of more than {MAX_PATH} bytes, which no file system takes"
+            return f"the path {_shown(path)} is longer than {MAX_PATH} bytes, the maximum of file systems"
         return None
 
     def name_beyond(self, name: str) -> str | None:
         if len(name) * 4 <= MAX_NAME or len(name.encode("utf-8", "surrogateescape")) <= MAX_NAME:
             return None
-        return f"{_shown(name)} is a name of more than {MAX_NAME} bytes, which no file system takes"
+        return f"the file name {_shown(name)} is longer than {MAX_NAME} bytes, the maximum of file systems"
 
 
 DEFAULT = Sizes()

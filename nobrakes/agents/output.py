@@ -104,14 +104,14 @@ def _by_status_in(text: str) -> Outcome | None:
 def cut_off(end: AgentEnd, missing: str) -> tuple[Outcome, str]:
     """Judge an end in the middle by the last lines: earlier ones may be a tool's."""
     known = by_wording((), "\n".join(end.errors.strip().splitlines()[-_LAST_LINES:])) if end.code else None
-    return known or Outcome.CRASHED, f"it exited with {end.code} {missing}: {end.errors}"
+    return known or Outcome.CRASHED, f"the agent exited with code {end.code} {missing}: {end.errors}"
 
 
 def ended_well(text: str) -> tuple[Outcome, str]:
     """Judge a clean end: completed unless a marker in the last words says otherwise."""
     marked = marker_outcome(read_marker(text))
     if marked is not None and marked is not Outcome.COMPLETED:
-        return marked, f"the agent's end marker says so: {text}"
+        return marked, f"the agent's end marker reports this outcome: {text}"
     return Outcome.COMPLETED, text
 
 

@@ -59,7 +59,7 @@ class Script:
             return adapter.Verdict(Outcome.BAD_CONFIGURATION, _said(end, "the command is not executable"))
         marked = adapter.marker_outcome(adapter.read_marker(_text(end.lines)))
         if marked is not None and (marked is not Outcome.COMPLETED or end.code is None):
-            return adapter.Verdict(marked, "the script's end marker says so")
+            return adapter.Verdict(marked, "the script's end marker reports this outcome")
         if end.code is None:
             return adapter.Verdict(Outcome.LOST, adapter.UNSEEN)
         if end.code == 0:

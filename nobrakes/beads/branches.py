@@ -48,15 +48,15 @@ def pattern_mistake(pattern: str) -> str | None:
     """What is wrong with a pattern; None: each bead gets a legal name of its own."""
     plain = pattern.replace("{type}", "\0").replace("{id}", "\1")
     if plain.count("\1") != 1 or plain.count("\0") > 1:
-        return "it must contain {id} once, and {type} at most once"
+        return "the pattern must contain {id} once, and {type} at most once"
     if "{" in plain or "}" in plain:
         return "only {type} and {id} are allowed in braces"
     if "\0\1" in plain or "\1\0" in plain:
-        return "it needs a separator between {type} and {id}, such as '/' or '-'"
+        return "the pattern needs a separator between {type} and {id}, such as '/' or '-'"
     if not plain.strip("\1/"):
-        return "it needs text besides {id}, so that other branches do not match it"
+        return "the pattern needs text besides {id}, so that other branches do not match"
     if len(pattern) > MAX_PATTERN or not is_branch_name(plain.replace("\0", "refactor").replace("\1", "a")):
-        return "git does not allow such a branch name"
+        return "git does not allow branch names of this pattern"
     return None
 
 

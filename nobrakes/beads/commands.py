@@ -190,7 +190,7 @@ def retry(
     app: "App",
     by: str,
     bead: Id,
-    note: Annotated[str, Field("What has changed; the next agent reads it.", ("--note", "-m"), most=NOTE)] = "",
+    note: Annotated[str, Field("A note for the next agent: what has changed.", ("--note", "-m"), most=NOTE)] = "",
     all: Annotated[bool, Field("Resolve all escalations that stop the bead, of every type.", ("--all",))] = False,
 ) -> tuple[Retried, str]:
     """Let agents try a bead again. This resolves the escalations that stop the bead, releases a hold, and sets its
@@ -219,8 +219,8 @@ def send_back(
     bead: Id,
     note: Annotated[str, Field("What to change.", ("--note", "-m"), most=NOTE, reads_stdin=True)] = "",
     comment: Comments = (),
-    at: Annotated[str, Field("The commit that you have read (default: the last one).", ("--at",))] = "",
-    outdated: Annotated[bool, Field("Send back work that changed since.", ("--outdated",))] = False,
+    at: Annotated[str, Field("The commit that you reviewed (default: the branch's last commit).", ("--at",))] = "",
+    outdated: Annotated[bool, Field("Send the work back even if it changed after --at.", ("--outdated",))] = False,
 ) -> tuple["SentBack", str]:
     """Send work back to agents, with comments on its lines. The next prompt contains them. No failure is counted. This
     ends a review, also at an open pull request. A merged bead is reopened; its merge stays on main."""
@@ -236,4 +236,4 @@ def send_back(
         text, commit = service.text_of(app.git, view, comments, note), view.head
     found = service.send_back(app.store, bead, text, by, app.paths)
     with_ = f" with {count(len(comment), 'comment')}" if comment else ""
-    return service.SentBack(found, text, commit), f"{bead} is sent back{with_}  ({found.status.value})"
+    return service.SentBack(found, text, commit), f"{bead} is sent back to agents{with_}  ({found.status.value})"

@@ -190,10 +190,10 @@ def _named(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
     if kind is Kind.RESOLVED:
         if (to := facts.to) not in RESOLVES_TO:
             allowed = ", ".join(status.value for status in RESOLVES_TO)
-            raise NotAllowed(f"bead {bead.id} cannot go to '{to[:40]}'", f"Use one of: {allowed}.")
+            raise NotAllowed(f"bead {bead.id} cannot get the status '{to[:40]}'", f"Use one of: {allowed}.")
         return Status(to)
     if facts.to not in (Status.DRAFT, *((Status.OPEN,) if bead.type is BeadType.EPIC else RESOLVES_TO)):
-        raise NotAllowed(f"bead {bead.id} cannot go back to '{facts.to[:40]}'")
+        raise NotAllowed(f"bead {bead.id} cannot get the status '{facts.to[:40]}' back")
     return Status(facts.to)
 
 

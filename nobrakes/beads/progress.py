@@ -76,7 +76,7 @@ def doubt(step: "int | None", commits: "int | None") -> str:
     if step is None or commits is None or step - commits <= AHEAD:
         return ""
     plural = "commit" if commits == 1 else "commits"
-    return f"it reports step {step}, but has {commits} {plural}; uncommitted work does not count"
+    return f"step {step} is reported with only {commits} {plural}; uncommitted work does not count"
 
 
 def whats_next(
@@ -105,7 +105,7 @@ def whats_next(
         found.append("The bead asks for an approved plan: read, then request-review, before you change anything.")
     if questions and said is None:
         numbers = ", ".join(str(number) for number in questions)
-        found.append(f"Question {numbers} is open: do what does not depend on it, else end as BLOCKED.")
+        found.append(f"Question {numbers} is open: do what does not depend on the answer, else end as BLOCKED.")
     if doubt(step, commits):
         found.append(f"Commit what you have: {doubt(step, commits)}.")
     if said is None and not (needs_plan or plan_waits is not None):

@@ -364,7 +364,7 @@ class Readiness:
         if self._ahead(node.defer_until):
             found.append(Reason(Why.DEFERRED, "deferred", until=node.defer_until))
         if self._ahead(node.retry_at):
-            found.append(Reason(Why.RETRY, "waits before the next attempt", until=node.retry_at))
+            found.append(Reason(Why.RETRY, "is waiting before its next attempt", until=node.retry_at))
         found += [self._blocked(blocker) for blocker in self.unfinished_blockers(bead)]
         for parent in self.links.parents.get(bead, ()):
             if (cause := self.closes_off(parent)) is not None:
@@ -380,15 +380,15 @@ _CLOSED = {
     Status.CANCELLED: Reason(Why.CANCELLED, "it is cancelled", status=Status.CANCELLED),
 }
 _BY_STATUS = {
-    Status.DRAFT: Reason(Why.DRAFT, "a draft, which a person has to approve", status=Status.DRAFT),
+    Status.DRAFT: Reason(Why.DRAFT, "is a draft, which a person has to approve", status=Status.DRAFT),
     Status.ESCALATED: Reason(Why.ESCALATED, "is waiting for a person's decision", status=Status.ESCALATED),
     Status.NEEDS_REVIEW: Reason(Why.IN_REVIEW, "is waiting for the Reviewer", status=Status.NEEDS_REVIEW),
     Status.LANDED: Reason(
-        Why.IN_REVIEW, "is on its epic's branch, and done when people merge its pull request", status=Status.LANDED
+        Why.IN_REVIEW, "is on its epic's branch until people merge the epic's pull request", status=Status.LANDED
     ),
-    Status.REVIEWING: Reason(Why.IN_REVIEW, "the Reviewer is checking it", status=Status.REVIEWING),
-    Status.WRITING_TESTS: Reason(Why.ASSIGNED, "a Test Writer is writing its tests", status=Status.WRITING_TESTS),
-    Status.DOING: Reason(Why.ASSIGNED, "an agent is working on it", status=Status.DOING),
+    Status.REVIEWING: Reason(Why.IN_REVIEW, "the Reviewer is checking the bead's work", status=Status.REVIEWING),
+    Status.WRITING_TESTS: Reason(Why.ASSIGNED, "a Test Writer is writing the tests", status=Status.WRITING_TESTS),
+    Status.DOING: Reason(Why.ASSIGNED, "an agent is working on the bead", status=Status.DOING),
 }
 
 

@@ -128,7 +128,7 @@ def _back(now: WorkStatus, event: Event) -> WorkStatus:
     if (outcome := str(event.data.get("outcome") or "")) == Outcome.BLOCKED and now.status == BLOCKED:
         return now
     tests = FAILING if outcome == Outcome.FAILED_REVIEW else now.tests_status
-    return replace(now, status=IN_PROGRESS, tests_status=tests, message=f"work goes back: {outcome.replace('_', ' ')}")
+    return replace(now, status=IN_PROGRESS, tests_status=tests, message=f"sent back: {outcome.replace('_', ' ')}")
 
 
 def _claimed(now: WorkStatus, data: Mapping[str, Any]) -> WorkStatus:
@@ -276,7 +276,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.COMPLETED: "The agent finished its task.",
     Outcome.GAVE_UP_CONTEXT: "The agent reported that its context was full, or nobrakes stopped it because the "
     "context was nearly full (`limits.context_share`).",
-    Outcome.GAVE_UP_TESTS: "The agent reported that it cannot make the tests pass, or they kept failing alike.",
+    Outcome.GAVE_UP_TESTS: "The agent reported that it cannot make the tests pass, or the tests kept failing alike.",
     Outcome.FAILED: "The agent reported that it failed, or a script exited with an error.",
     Outcome.FAILED_REVIEW: "A check failed on the work, but not on main.",
     Outcome.BOUNDARY: "The branch changes a file that the role may not change, or its history was rewritten.",
@@ -305,9 +305,9 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.ASKED_AGAIN: "People asked for the same change of the pull request again, after a new version.",
     Outcome.PULL_CLOSED: "People closed the pull request without merging it.",
     Outcome.BROKEN_CHECKS: "A check gave no result, no check is configured, or main itself fails its checks.",
-    Outcome.LOST: "The agent ended while nobrakes was not watching. The third time counts as `killed`.",
+    Outcome.LOST: "The agent ended while nobrakes was not watching. The third such end on a bead counts as `killed`.",
     Outcome.WORKSPACE_FAILED: "nobrakes could not create the workspace: the clone, the checkout or `setup` failed.",
-    Outcome.SESSION_LOST: "The agent's session, which should continue, no longer exists or is in use.",
+    Outcome.SESSION_LOST: "The agent's earlier session cannot continue: it no longer exists or is in use.",
     Outcome.MISSING_EXECUTABLE: "The agent's command was not found.",
     Outcome.BAD_CONFIGURATION: "The agent CLI did not start: its settings or installation are broken, or it is silent.",
     Outcome.GUARD_FAILED: "The guard, which checks the agent's tool calls, did not work. nobrakes stopped the agent.",

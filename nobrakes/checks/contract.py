@@ -37,7 +37,7 @@ def parse_python(content: bytes) -> "ast.Module":
     import ast  # few commands read code
 
     if _SLOW.match(content):
-        raise MemoryError("an encoding that takes quadratic time")
+        raise MemoryError("the file's encoding takes quadratic time to read")
     return ast.parse(content)
 
 
@@ -318,9 +318,9 @@ def weaker(before: TestCounts | None, after: TestCounts | None) -> str | None:
     if before is None or after is None:
         return None
     if after.skipped > before.skipped:
-        return f"{count(after.skipped - before.skipped, 'more test is', 'more tests are')} skipped than on main"
+        return f"the branch skips {count(after.skipped - before.skipped, 'more test', 'more tests')} than main"
     if after.collected < before.collected:
-        return f"{count(before.collected - after.collected, 'test fewer is', 'tests fewer are')} collected than on main"
+        return f"the branch has {count(before.collected - after.collected, 'test fewer', 'tests fewer')} than main"
     return None
 
 

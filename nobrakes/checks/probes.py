@@ -264,7 +264,7 @@ def others(told: str, format_: str, altered: Sequence[str], exempt: Sequence[str
     if names or counts is None or exempt:
         return found
     reported = sum(_reports(told, format_, test) for test in altered)
-    return ["tests that are not named"] if counts.failed > reported else []
+    return ["tests that the report does not name"] if counts.failed > reported else []
 
 
 def endings(check: Check) -> tuple[str, ...]:

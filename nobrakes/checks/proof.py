@@ -34,7 +34,7 @@ def judge_red(
     for result in results:
         not_reached = result.outcome is CheckOutcome.NOT_RUN and result.code is None and failed
         if result.outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN) and not not_reached:
-            return f"the check {result.name} proves nothing: {result.reason}"
+            return f"the check {result.name} gave no result: {result.reason}"
     if not failed:
         return "the new tests already pass without the new code, so they prove nothing"
     if counts_after is not None and counts_after.collected == 0:
@@ -83,7 +83,7 @@ def unsearched_tests(paths: Sequence[str], checks: Sequence[Check]) -> str:
         return ""
     return (
         f"no test check covers the folder of these tests: {first_of(sorted(paths), 5)}. The test checks run in "
-        f"{', '.join(sorted(set(folders)))}. Add a check to [[checks]], or change the `directory` of one."
+        f"{', '.join(sorted(set(folders)))}. Add a check to [[checks]], or change the `directory` of a check."
     )
 
 
@@ -191,7 +191,7 @@ class Fewer:
 
     def __str__(self) -> str:
         lines = counted(self.after, "line asserts", "lines assert")
-        return f"{first_of(self.paths, 3)}: {lines} something, and {self.before} did before"
+        return f"{first_of(self.paths, 3)}: {lines} something, and before the change {self.before} did"
 
 
 def assertions_count(path: str, text: str) -> int | None:
@@ -234,7 +234,7 @@ def is_empty(results: Sequence[CheckResult]) -> bool:
 
 def advice(results: Sequence[CheckResult], checks: Sequence[Check]) -> list[str]:
     if setup_failed(results):
-        return ["fix `setup` in .nobrakes/config.toml, or what it needs; it runs in a fresh checkout of main"]
+        return ["fix `setup` in .nobrakes/config.toml, or install what it needs; it runs in a fresh checkout of main"]
     known = {check.name: check for check in checks}
     return [
         f"{result.name}: {_advice(result, known[result.name])}"
@@ -294,7 +294,7 @@ def _advice(result: CheckResult, check: Check) -> str:
 def passed(results: Sequence[CheckResult]) -> str:
     """A main that lets agents start: how many tests, and how long."""
     if overall(results) is not CheckOutcome.PASS:
-        return "main has no test yet, so the first bead with tests is compared with nothing"
+        return "main has no test yet, so nobrakes cannot compare the first bead's tests with main"
     tests = sum(result.counts.ran for result in results if result.counts is not None)
     seconds = sum(result.seconds for result in results)
     return f"main passes its checks ({counted(tests, 'test') + ', ' if tests else ''}{seconds:.1f} s)"

@@ -27,7 +27,7 @@ def test_a_test_writer_is_not_blamed_for_a_runner_that_is_broken_on_main_too(tmp
     project.nobrakes("run", expect=40)
     (attempt,) = project.show("sums")["attempts"]
     assert (attempt["role"], attempt["outcome"]) == ("test_writer", "broken_checks")
-    assert "the result is the same without the new tests" in attempt["detail"]
+    assert "their result is the same without the new tests" in attempt["detail"]
     assert [one["type"] for one in project.open()] == ["broken_checks"]
     assert project.show("sums")["failures"] == 0
     assert project.orphans() == []

@@ -238,7 +238,7 @@ def test_a_person_sees_both_tracks(door, monkeypatch):
         log.write(f"{'0' * 40} {'1' * 40} Ada <a@b> {int(door.attempt.started_at) + 1} +0000\tcommit: one\n")
     monkeypatch.delenv("NOBRAKES_TOKEN")
     shown = door.run("status")[1]
-    assert "Ada says: step 6 of 9, 1 commit, parses" in shown and "but it reports step 6, but has 1 commit" in shown
+    assert "Ada says: step 6 of 9, 1 commit, parses" in shown and "but step 6 is reported with only 1 commit" in shown
     assert json.loads(door.run("status", "--json")[1])["data"]["working"][0]["says"].startswith("step 6")
 
 

@@ -105,7 +105,7 @@ def test_a_run_that_was_repeated_is_in_the_ledger(project: Scripted) -> None:
     project.add("one")
     project.nobrakes("run")
     assert project.status("one") == "done"
-    assert "it passed in run 2, and failed before" in project.nobrakes("review").stdout
+    assert "the check passed in run 2, and failed before" in project.nobrakes("review").stdout
     assert [flake["test"] for flake in project.ask("flakes")] == ["tests/test_flaky.sh"]
 
 

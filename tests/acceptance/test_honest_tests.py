@@ -71,7 +71,7 @@ def test_a_test_writer_that_takes_an_assertion_away_is_told_how_many_there_were(
     project.nobrakes("run")
     attempts = [a for a in project.show("sums")["attempts"] if a["role"] != "reviewer"]
     assert [a["outcome"] for a in attempts] == ["weak_tests", "completed", "completed"]
-    told = "tests/test_old.py: 1 line asserts something, and 2 did before"
+    told = "tests/test_old.py: 1 line asserts something, and before the change 2 did"
     assert told in attempts[0]["detail"] and told in project.prompt("sums", 2)
 
 
@@ -94,7 +94,7 @@ def test_the_first_bead_of_all_is_compared_with_main_that_nobody_has_run(project
     project.nobrakes("run", expect=40)
     attempts = project.show("hurry")["attempts"]
     assert {a["outcome"] for a in attempts if a["role"] == "reviewer"} == {"failed_review"}
-    assert all("1 more test is skipped than on main" in a["detail"] for a in attempts if a["role"] == "reviewer")
+    assert all("the branch skips 1 more test than main" in a["detail"] for a in attempts if a["role"] == "reviewer")
     assert project.landed() == {}
 
 

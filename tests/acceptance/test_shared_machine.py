@@ -95,7 +95,7 @@ def test_a_daemon_that_is_killed_frees_its_places_at_once(tmp_path: Path) -> Non
     with daemon(one) as pid:
         until(lambda: len(at_work(one)) == 3)
         with daemon(two):
-            until(lambda: "wait for a free place: 3 of 3" in (two.folder / ".nobrakes" / "daemon.log").read_text())
+            until(lambda: "agent limit is reached: 3 of 3" in (two.folder / ".nobrakes" / "daemon.log").read_text())
             assert at_work(two) == []
             os.kill(pid, signal.SIGKILL)
             killed = time.monotonic()

@@ -80,7 +80,7 @@ def test_a_run_pauses_for_a_yes_and_goes_on_with_it_once(agent: Agent) -> None:
     assert agent.calls(COMMAND) == (0, "")
     assert agent.calls(COMMAND)[0] == 2 and len(agent.open()) == 2, "the yes is used"
     desk.answer(agent.store, other, "no", "Ada")
-    assert "refused it" in agent.calls(COMMAND + " ")[1] and len(agent.open()) == 1
+    assert "refused this command" in agent.calls(COMMAND + " ")[1] and len(agent.open()) == 1
 
 
 def test_two_calls_at_once_are_one_yes(agent: Agent) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def _say(path: str, token: str, kind: str, text: str, data_json: str) -> None:
     data = json.loads(data_json)
     if not isinstance(data, dict) or not all(_is_claim(name, value) for name, value in data.items()):
-        raise UsageError("a remark has step, of, percent and work type, and no other data", "Use `nobrakes agent …`.")
+        raise UsageError("a progress report has only step, of, percent and work type", "Use `nobrakes agent …`.")
     edits.agent_say(path, token, kind, text, json.dumps(data))
 
 
@@ -85,9 +85,9 @@ def _call(path: str, calls: Calls, owner: str, request: bytes | None) -> tuple[s
     if not right:
         raise UsageError("nobrakes does not understand this request", "Use `nobrakes agent …`.")
     if name == "say" and arguments[0] not in edits.SAYING:
-        raise UsageError("an agent logs, notifies or reports progress", "Use `nobrakes agent log TEXT`.")
+        raise UsageError("an agent can only log, notify or report progress", "Use `nobrakes agent log TEXT`.")
     if token.partition(".")[0] != owner:
-        raise Stale("this channel speaks for one attempt or turn, and the token is of another")
+        raise Stale("the token belongs to another attempt or turn than this channel")
     # whoever wrote the request need not have cleaned it
     sound = [clean(value) if isinstance(value, str) and value else value for value in arguments]
     try:
@@ -100,7 +100,7 @@ MAX_PERMITS = 2000
 """Characters of a command in a question; a longer one cannot be judged."""
 WAITS, YES, NO = "waits", "yes", "no"
 KEY, USED = "ask_first", "used"
-_FORM = '{"kind": "yes_no", "context": "agents.ask_first names it. A yes is for one run of these very words (%s)."}'
+_FORM = '{"kind": "yes_no", "context": "agents.ask_first names the command. A yes allows exactly one run (%s)."}'
 """A hash makes commands of nearly the same words two questions."""
 _FOUND = f"""SELECT id, answer, resolved_at, read_at, json_extract(evidence, '$.{USED}') FROM escalations
 WHERE (bead = :bead OR session = :session) AND type = 'question' AND json_extract(evidence, '$.{KEY}') = :mark
@@ -115,10 +115,10 @@ _USE = (
 def agent_permit(path: str, token: str, command: str) -> "tuple[int, str]":
     """(the question's number, its state): YES once for each yes; WAITS: no answer yet."""
     if len(command) > MAX_PERMITS:
-        raise UsageError(f"a person approves only commands of at most {MAX_PERMITS} characters", "Make it shorter.")
+        raise UsageError(f"a person approves only commands of at most {MAX_PERMITS} characters", "Shorten the command.")
     mark = edits.digest(command.encode("utf-8", "replace"))
     form = edits.form_text(path, _FORM % mark[:8])
-    filing = edits.Filing("question", f"May it run this, once? {command}", form=form, more={KEY: mark})
+    filing = edits.Filing("question", f"May the agent run this command once? {command}", form=form, more={KEY: mark})
 
     def work(connection: "Connection", who: "AgentIdentity") -> "tuple[int, str]":
         row = connection.execute(_FOUND, {"bead": who.bead, "session": who.session, "mark": mark}).fetchone()

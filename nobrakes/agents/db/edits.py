@@ -49,7 +49,7 @@ def agent_identity(connection: "Connection", token: str) -> AgentIdentity:
             return AgentIdentity(f"Session {row[2]}", None, None, row[1], row[2])
     from ...errors import Stale
 
-    raise Stale("this attempt or turn has ended, or nobrakes did not issue this token")
+    raise Stale("the attempt or turn has ended, or nobrakes did not issue its token")
 
 
 # Whoever says more is in a loop. Counted in its own events, so that a second process begins no new count.
@@ -70,7 +70,7 @@ def refuse_flood(connection: "Connection", who: "AgentIdentity", kinds: "tuple[s
     if connection.execute(sql, values).fetchone()[0] >= most:
         from ...errors import NotAllowed
 
-        raise NotAllowed(f"this attempt has made {most} {what}, and may make no more", "Work, commit and hand in.")
+        raise NotAllowed(f"the attempt has reached its limit of {most} {what}", "Work, commit and hand in.")
 
 
 LIMIT = 8000
@@ -94,7 +94,7 @@ def _worker(who: AgentIdentity) -> "tuple[int, str, str]":
     if who.attempt is None or who.bead is None:
         from ...errors import NotAllowed
 
-        raise NotAllowed("a session works on no bead", "Say it in your last message, or use `nobrakes agent ask`.")
+        raise NotAllowed("this session has no bead", "Write in your last message, or use `nobrakes agent ask`.")
     return who.attempt, who.bead, who.name
 
 
@@ -191,7 +191,7 @@ def _done(connection: "Connection", who: AgentIdentity, outcome: str, log: "tupl
     if outcome not in SAID:
         from ...errors import UsageError
 
-        raise UsageError(f"'{bounded(outcome)[:40]}' is not an ending", f"Use one of: {', '.join(SAID)}.")
+        raise UsageError(f"'{bounded(outcome)[:40]}' is not an outcome", f"Use one of: {', '.join(SAID)}.")
     connection.execute(
         "UPDATE attempts SET said = ?, summary = ?, blockers = ?, learnings = ?, keep_branch = ? WHERE id = ?",
         (outcome, *map(bounded, log), keep, attempt),
@@ -243,7 +243,7 @@ def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[i
             from ...errors import NoSuchEscalation
 
             which = "no question" if number is None else f"no question {number}"
-            raise NoSuchEscalation(f"there is {which} of {who.bead or who.name}", "`nobrakes agent ask` asks one.")
+            raise NoSuchEscalation(f"{who.bead or who.name} has {which}", "Ask a question with `nobrakes agent ask`.")
         return (row[0], row[1]), row[0]
 
     return _read(path, token, look)

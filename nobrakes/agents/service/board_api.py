@@ -100,7 +100,7 @@ def _propose(plan: str, request: str) -> Reply:
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("status", "The whole repository on one screen: counts, who works, what waits.", _status, reads=True),
+    Operation("status", "The repository's state: bead counts, running agents, open decisions.", _status, reads=True),
     Operation(
         "ready",
         "The beads that agents can start now, in order.",
@@ -120,11 +120,11 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "propose",
-        "File the beads of a plan as drafts. No agent works before a person approves them.",
+        "File the beads of a plan as drafts. Agents start only after a person approves the drafts.",
         _propose,
         (
             Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),
-            Parameter("request", "A key of your own: a repetition with it is done only once.", default=""),
+            Parameter("request", "A key that you choose: a call repeated with this key runs only once.", default=""),
         ),
     ),
 )

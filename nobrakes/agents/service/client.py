@@ -51,7 +51,7 @@ def key() -> "tuple[str, str]":
     if found is None:
         from ...errors import NotInitialised
 
-        raise NotInitialised("there is no .nobrakes here, and NOBRAKES_HOME names none")
+        raise NotInitialised("this folder has no .nobrakes, and NOBRAKES_HOME names no folder")
     return found.database, token
 
 
@@ -109,7 +109,7 @@ def progress(
         if of is not None:
             from ...errors import UsageError
 
-            raise UsageError("--of needs --step", "Give both, or --step alone.")
+            raise UsageError("--of needs --step", "Give --step and --of, or --step alone.")
         call("say", "progress", cleaned(text), data)
         return None, ""
     from ...beads.progress import MAX_STEPS, doubt

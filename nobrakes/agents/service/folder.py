@@ -28,10 +28,10 @@ def why_not(command: str, pattern: str) -> "str | None":
     if said == YES:
         return None
     if said == NO:
-        return f"a person refused it (question {number}): do without it"
+        return f"a person refused this command (question {number}): continue without the command"
     return (
-        f"a person must approve `{pattern}` first; question {number} asks for that. Try no other way: commit, and end "
-        "with NOBRAKES: BLOCKED. After the approval, call exactly the same command again: it runs once."
+        f"a person must approve `{pattern}` first; question {number} asks them. Try no other way: commit, and end "
+        "with NOBRAKES: BLOCKED. After the approval, call exactly the same command again: the command then runs once."
     )
 
 
@@ -49,8 +49,8 @@ def form_of(
     kinds = [name for name, wanted in (("yes-no", yes_no), ("long", long), ("options", bool(option))) if wanted]
     if len(kinds) > 1 or (checkbox and not option):
         if checkbox and not option:
-            raise UsageError("a checkbox needs options", 'Give each as --option "LABEL: what it means; costs …".')
-        raise UsageError(f"a question is not {' and '.join(kinds)} at once", "Use one of options, yes-no and long.")
+            raise UsageError("a checkbox needs options", 'Repeat --option "LABEL: what it means; costs …".')
+        raise UsageError(f"a question has one kind, not {' and '.join(kinds)}", "Use one of options, yes-no and long.")
     if not (kinds or recommend or optional or priority is not None or context):
         return None
     kind = "yes_no" if yes_no else "long_text" if long else "short_text"
@@ -90,7 +90,7 @@ def _run(check: dict[str, Any], workspace: str) -> dict[str, Any]:
     environment = {n: v for n, v in process_environment().items() if not n.startswith("NOBRAKES_") or n in _MARKS}
     folder = os.path.join(workspace, check["directory"])
     if not os.path.isdir(folder):
-        return {"name": check["name"], "code": None, "outcome": "fail: its directory is missing", "output": ""}
+        return {"name": check["name"], "code": None, "outcome": "fail: the check's directory is missing", "output": ""}
     code, output = probing.run(check["command"], folder, check["timeout"], environment)
     outcome = "pass" if code == 0 else f"fail: exit code {code}"
     if code is None:

@@ -54,7 +54,7 @@ def review(findings: str) -> "tuple[dict[str, Any], str]":
         raise UsageError(f"the review is {len(findings)} characters long; the limit is {FINDINGS_ANSWER}", FORM)
     data = _asked("code_review", findings)
     said = ", ".join(f"{number} {name}" for name, number in data.items() if number) or "nothing was found"
-    return data, f"kept: {said}. End your turn; another review before that takes the place of this one."
+    return data, f"kept: {said}. End your turn; if you hand in another review first, it replaces this review."
 
 
 def finding(
@@ -67,7 +67,7 @@ def finding(
 def document(text: str, kind: str) -> "tuple[dict[str, Any], str]":
     """Hand in a text for the documents of the agent's sprint; (JSON values, text)."""
     number = _asked("sprint_document", client.cleaned(text), kind)
-    return {"sprint": number, "kind": kind}, f"the {kind} is stored for sprint {number}: nobrakes places it on main"
+    return {"sprint": number, "kind": kind}, f"the {kind} is stored for sprint {number}: nobrakes commits it to main"
 
 
 def _asked(name: str, *arguments: "Any") -> "Any":
@@ -85,7 +85,7 @@ def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
         agent_standing(path, token)  # who has no door is told so first
         raise NotAllowed(
             "only a session that plans a feature, or reviews a plan or work, can use this",
-            "Work outside your bead: `nobrakes agent escalate`.",
+            "To suggest work outside your bead: `nobrakes agent escalate`.",
         )
     store = open_store(path)
     try:
@@ -166,8 +166,8 @@ def _document(path: str, token: str, text: str, kind: str) -> int:
             who = session_actor(session)
         if sprint is None:
             raise NotAllowed(
-                "your work is not part of a sprint, so it has no documents",
-                "What others should know: `nobrakes agent log`, or the summary of `nobrakes agent done`.",
+                "your work is not part of a sprint, so there are no sprint documents",
+                "To tell other agents: `nobrakes agent log`, or the summary of `nobrakes agent done`.",
             )
         return store.hand_in_document(sprint.number, found, plain, who).sprint
     finally:

@@ -206,7 +206,7 @@ def _hand_back(ports: Ports, bead: Bead, past: Sequence[Attempt], why: str) -> N
     done = submitted(past)
     person = done.name if done is not None else "you"
     ports.store.record(Event(Kind.HELD, bead.id, data={"reason": handed_back(person, why)}))
-    then = f"Fix it, then `nobrakes hand-in {bead.id}`; or give it to agents: `nobrakes retry {bead.id}`."
+    then = f"Fix the work, then `nobrakes hand-in {bead.id}`; or let agents do it: `nobrakes retry {bead.id}`."
     first = next(iter(why.strip().splitlines()), "the work did not pass")[:200]
     ports.notifier.tell(Notice(f"{bead.id} is handed back to {person}: {first}. {then}", bead.id, urgent=True))
 
@@ -256,7 +256,7 @@ def _escalation(
         type_ = EscalationType.WEAK_TESTS if outcome is Outcome.WEAK_TESTS else EscalationType.REPEATED_FAILURE
         return NewEscalation(type_, title, detail, tried, hypothesis(attempts))
     if outcome is Outcome.BLOCKED and not asked:
-        title = log.blockers or log.summary or "The agent reported that it is blocked, but not why"
+        title = log.blockers or log.summary or "The agent reported that it is blocked, but gave no reason"
         form = forms.form_of(context=detail)
         return NewEscalation(EscalationType.QUESTION, title[:500], detail, {**tried, forms.MARK: True}, form=form)
     return None

@@ -104,7 +104,7 @@ class AgentEndings:
                 evidence |= barred(self.ports.git.changes(start, head))
             close(self.ports, limits, attempt, verdict.outcome, verdict.detail, head=head, log=log, evidence=evidence)
             return
-        assert head is not None, "no work is a fault"
+        assert head is not None, "an attempt without a commit ends as a fault"
         if attempt.role is Role.TEST_WRITER:
             self.ports.store.journal(attempt.id, {**attempt.data, "phase": "proof", "head": head})
             self.ports.store.end_run(run.id)
@@ -133,7 +133,7 @@ class AgentEndings:
         before = sum(one.role is attempt.role and one.outcome is Outcome.LOST for one in past)
         if before < UNSEEN_IN_PEACE:
             return verdict
-        often = f"and this happened {count(before, 'time')} before on this bead"
+        often = f"and {count(before, 'earlier attempt')} on this bead ended in the same way"
         why = f"{verdict.detail}, {often}; one possible cause is an agent that kills its own supervisor"
         return replace(verdict, outcome=Outcome.KILLED, detail=why)
 
@@ -197,13 +197,13 @@ class AgentEndings:
         broken = on_base if neither else mute_without_tests(with_tests, on_base)
         if neither and self._is_of_main(attempt):  # one question, whichever proofs meet it
             self.watchman(on_base)
-            why = "The check also fails without the new tests, so the work is not blamed. A Test Writer starts again. "
+            why = "The check also fails without the new tests, so the work is not wrong. A Test Writer starts again. "
             why += explain(broken)
             close(self.ports, limits, attempt, Outcome.INTERRUPTED, why, head=str(attempt.data["head"]))
         elif broken:
-            why = "Without the new tests the check fails too."
+            why = "The check also fails without the new tests."
             if not neither:
-                why = "The checks report no test, and the result is the same without the new tests."
+                why = "The checks report no tests, and their result is the same without the new tests."
             self._not_run(attempt, limits, kept["red_proof"], as_json(on_base), f"{why}\n{explain(broken)}")
         elif cannot_run(with_tests) and AGAIN not in attempt.data:  # perhaps a person fixed the machine in between
             data = {name: value for name, value in attempt.data.items() if name != ON_BASE}
@@ -287,10 +287,10 @@ class AgentEndings:
         clean_end = verdict.outcome in _BY_WORDS or verdict.outcome is Outcome.LOST or verdict.unsure
         if said and clean_end:
             unseen = "nobrakes does not know how the process ended" if verdict.detail == UNSEEN else verdict.detail
-            detail = f"the agent reported this; {unseen}" if verdict.outcome is Outcome.LOST else verdict.detail
+            detail = f"the agent reported this outcome; {unseen}" if verdict.outcome is Outcome.LOST else verdict.detail
             verdict = replace(verdict, outcome=Outcome(said), detail=detail, unsure=False)
         if clean_end and verdict.outcome is not Outcome.COMPLETED and has_asked(self.ports, attempt):
-            verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="waiting for an answer")
+            verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="waiting for a person's answer")
         if clean_end and ownership.waiting(self.ports.store.escalations(bead=attempt.bead)) is not None:
             verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="waiting for approval of its plan")
         return verdict, log
@@ -324,13 +324,13 @@ class AgentEndings:
         if why := fault(violations(role, changes, boundary, bead.scaffolding, asks=role is Role.DOER), changes):
             return why
         less = fewer_assertions(self.ports, start, head) if role is Role.TEST_WRITER and not bead.scaffolding else None
-        return (Outcome.WEAK_TESTS, f"The tests prove less than before: {less}") if less is not None else None
+        return (Outcome.WEAK_TESTS, f"The tests check less than before: {less}") if less is not None else None
 
     def _beside(self, attempt: Attempt) -> str:
         mark = f"/{attempt.fence}-head"
         kept = [ref for ref, _ in self.ports.git.archived(attempt.bead) if mark in ref]
         return (
-            f"\nThe agent committed outside its branch. Those commits are unused, and kept at {kept[0]}" if kept else ""
+            f"\nThe agent committed outside its branch. These unused commits are archived at {kept[0]}" if kept else ""
         )
 
 
@@ -344,12 +344,12 @@ _STOPPED = {
     Outcome.STALLED: "stopped: no output, file change, commit or CPU use for too long",
     Outcome.TIMED_OUT: "stopped: the agent ran longer than limits.agent_minutes",
     Outcome.INTERRUPTED: "stopped by a person or together with the daemon",
-    Outcome.CAPPED: "stopped: a cap of the bead, the day or the run was reached; the work is saved",
+    Outcome.CAPPED: "stopped: a spending cap of the bead, the day or the run was reached; the work is saved",
     Outcome.TURN_LIMIT: "stopped: the attempt used up its tokens (caps.attempt.tokens); the work is saved",
     Outcome.GAVE_UP_CONTEXT: "stopped: the agent's context was nearly full (limits.context_share); the work is saved",
     Outcome.GAVE_UP_TESTS: "stopped: the agent's tests kept failing in the same way, without an explanation "
     "(limits.failed_rounds); the work is saved",
-    Outcome.BLOCKED: "waiting for an answer",
+    Outcome.BLOCKED: "waiting for a person's answer",
     Outcome.CANCELLED: "a person cancelled, closed or took over the bead",
 }
 

@@ -139,7 +139,7 @@ class Launcher:
         now = ports.store.now()
         session = launch.session if last is None else None
         if session is not None and not ports.store.hold_session(session, attempt.id, fresh=True):
-            raise NobrakesError(f"another attempt is using the session {session}", "The next attempt gets its own.")
+            raise NobrakesError(f"another attempt is using the session {session}", "The next attempt starts a new one.")
         data = {
             **attempt.data,
             "phase": "agent",

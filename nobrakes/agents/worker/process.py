@@ -126,7 +126,7 @@ def _by_adapter(ports: Ports, agent: str, step: StepEnd, folder: str) -> Verdict
 
 
 def unsure(verdict: Verdict) -> str:
-    why = f"its last line is incomplete or missing ({verdict.detail})"
+    why = f"the last output line is incomplete or missing ({verdict.detail})"
     return f"nobrakes cannot tell whether the agent had finished, because {why}; the review checks its commits"
 
 
@@ -302,21 +302,21 @@ def question(work: Attempt | Talk, verdict: Verdict, beads: Iterable[Bead]) -> N
     if isinstance(work, Attempt) and TABLE[verdict.outcome].is_of_model:
         key = limits.model_key_of(work)
         detail = (
-            f"{verdict.detail}\n\nnobrakes starts nothing else with this model of {work.agent}; other models continue. "
+            f"{verdict.detail}\n\nnobrakes starts no agent with this model of {work.agent}; other models continue. "
             "No failure is counted. In .nobrakes/config.toml, name a model that the provider has. nobrakes also tries "
-            "this model again automatically, and withdraws this question when it works. To try now: "
+            "this model again automatically, and withdraws this question when the model works. To try now: "
             f"nobrakes providers open {shlex.quote(key)}"
         )
         evidence = {STARTS: key, "agent": work.agent, "outcome": verdict.outcome.value}
-        title = f"the provider of {work.agent} does not have the model {work.model or 'that it uses by default'}"
+        title = f"the provider of {work.agent} does not have the model {work.model or 'that the agent uses by default'}"
         return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, evidence, likely_cause(verdict.detail))
     key = limits.gate_key(work, verdict.outcome)
-    title, whom, over = f"the agent {work.agent} does not start", f" with {work.agent}", "it starts"
+    title, whom, over = f"the agent {work.agent} does not start", f" with {work.agent}", "the agent starts"
     if key == limits.WORKSPACES:
         title, whom, over = "nobrakes cannot create a workspace", "", "nobrakes can create a workspace"
     cure = cure_of_start(key)
     detail = (
-        f"{verdict.detail}\n\nMore than one bead or session met this problem, so nobrakes starts nothing else{whom}. "
+        f"{verdict.detail}\n\nMore than one bead or session met this problem, so nobrakes starts no other agent{whom}. "
         f"{waiting_text(beads)} No failure is counted. {cure[0].upper()}{cure[1:]}. nobrakes tries again automatically "
         f"and withdraws this question when {over}. To try now: nobrakes providers open {key}"
     )
@@ -337,7 +337,7 @@ class StartProbe:
         gate = board.gates.get(provider)
         if gate is None or not gate.is_of_start or self._passed.get(provider) == gate.until:
             return None
-        background, job = self.ports.background, f"ask whether {agent} works"
+        background, job = self.ports.background, f"test whether the agent {agent} starts"
         if provider not in self._said:
             background.begin(job, partial(self._ask, agent, provider))
         if not background.over(job) or provider not in self._said:

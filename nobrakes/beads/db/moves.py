@@ -40,7 +40,7 @@ def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
             return
         raise NotAllowed(
             f"nobrakes does not know whether bead {bead} is on main: its review stopped before the remote answered",
-            "Start nobrakes again: it asks the remote. If the bead is not on main, repeat this command.",
+            "Start nobrakes again; nobrakes then asks the remote. If the bead is not on main, repeat this command.",
         )
     if is_landing(data):
         raise NotAllowed(
@@ -351,7 +351,7 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_ask
     to = data.get("to")
     move = advance(bead, kind, Facts(None if to is None else str(to), is_asked))
     if move.status in WORKING:
-        raise NotAllowed(f"only the daemon can start work on bead {bead.id}", "Start the daemon, which does that.")
+        raise NotAllowed(f"only the daemon can start work on bead {bead.id}", "Type `nobrakes daemon start`.")
     if kind is Kind.EPIC_COMPLETED and state(db, bead.id)["children"]:
         row = db.one("SELECT open_children FROM beads WHERE id = ?", (bead.id,))
         if row[0]:

@@ -172,7 +172,7 @@ def _unfinished(store: "Store", id: str, what: str) -> Bead:
     bead = store.bead(id)
     if bead.status in (Status.DONE, Status.CANCELLED):
         raise NotAllowed(
-            f"bead {id} is {bead.status.value}: it cannot be {what}", f"`nobrakes reopen {id}` opens it again."
+            f"bead {id} is {bead.status.value}, so it cannot be {what}", f"`nobrakes reopen {id}` opens it again."
         )
     return bead
 

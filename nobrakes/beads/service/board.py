@@ -231,5 +231,5 @@ class _Facts:
         if name == "review" and node.id not in self.reviewed and node.status is Status.NEEDS_REVIEW:
             return "is waiting for the Reviewer"
         if node.status is Status.LANDED:
-            return f"{landed(str(node.epic))}; its request follows when all of it has"
+            return f"{landed(str(node.epic))}; the epic's pull request opens when all its beads are there"
         return ""

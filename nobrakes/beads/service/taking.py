@@ -216,15 +216,15 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
     if before.status in model.WORKING:
         raise NotAllowed(
             f"{before.assignee or 'somebody'} is working on bead {bead}: it is {before.status.value}",
-            f"`nobrakes take {bead}` stops that and archives its work; then hand in.",
+            f"`nobrakes take {bead}` stops the agent and archives the agent's work; then hand in yours.",
         )
     worktree, branch, head = _found(here, bead, source)
     if (fork := here.git.fork(here.git_of(before).main(), head)) is None:
-        raise NotAllowed("that branch has no commit in common with main", f"`nobrakes take {bead}` makes one that has.")
+        raise NotAllowed("your branch shares no commit with main", f"`nobrakes take {bead}` makes a branch from main.")
     if fork == head:
         raise NotAllowed(
             f"there is no new work to hand in: main already contains {head[:12]}",
-            f"`nobrakes take {bead}` gives you a worktree for it; `--from BRANCH` names another branch.",
+            f"`nobrakes take {bead}` gives you a worktree for the bead; `--from BRANCH` names another branch.",
         )
     folder = worktree.path if worktree is not None else ""
     takes_back = rollback.takes_back(here.store, here.git, bead)
@@ -258,7 +258,7 @@ def _found(here: Repository, bead: str, source: str) -> tuple[Worktree | None, s
     if worktree is None:
         raise UsageError(
             f"{source or os.getcwd()} is not in a worktree of this repository",
-            f"`nobrakes take {bead}` makes one; `--from BRANCH` hands in a branch of the repository.",
+            f"`nobrakes take {bead}` makes a worktree; `--from BRANCH` hands in a branch of the repository.",
         )
     if persons.branch(worktree) != persons.place.branch:  # of main itself there is nothing to hand in
         _finished(here, worktree, bead)
@@ -313,7 +313,7 @@ def retry(
             what = ", ".join(f"{one.id} ({one.type.value.replace('_', ' ')})" for one in asked)
             raise NotAllowed(
                 f"several questions stop bead {bead}: {what}",
-                f"Decide one (`nobrakes resolve {asked[0].id} --retry`), or all (`nobrakes retry {bead} --all`).",
+                f"Type `nobrakes resolve {asked[0].id} --retry`, or for all questions `nobrakes retry {bead} --all`.",
             )
         for number, one in enumerate(asked):
             if store.escalation(one.id).resolved_at is None:

@@ -151,9 +151,9 @@ def violations(
         if why is None and not free and matches(change.path.casefold(), REFUSED):
             why = GATE
         if why is None and change.sections and not free:
-            why = f"it changes {', '.join(change.sections)}, which decide whether work passes"
+            why = f"the branch changes {', '.join(change.sections)}, which decide whether work passes"
         if why is None and change.hidden and not free:
-            why = f"it hides files from git: {', '.join(change.hidden[:3])}"
+            why = f"the file hides other files from git: {', '.join(change.hidden[:3])}"
         if why is None and matches(change.path.casefold(), folded_globs(boundary.documents)):
             why = "nobrakes writes a sprint's documents: hand in the text with `nobrakes agent document`"
         if why is None and GITLINK in (change.before, change.after):
@@ -194,7 +194,7 @@ MAX_CHECKS = 30
 MAX_COMMAND = 1000
 MAX_CONTRACT = 12_000
 _NAMED = 5
-_STAYS = "a bead can set only checks and boundaries.tests, so this setting must stay as on main"
+_STAYS = "a bead can set only checks and boundaries.tests, so this setting must be the same as on main"
 
 Settings = Mapping[str, Any]
 """Every setting of a config.toml: tables as mappings, checks as a sequence of mappings."""
@@ -222,9 +222,9 @@ def faults(
     found = [f"{CONTRACT}: {name} = {_value(after, name)}: {_STAYS}" for name in beyond(before, after)]
     checks = after.get("checks", ())
     if not checks:
-        found.append(f"{CONTRACT}: it has no [[checks]], so no work could be checked")
+        found.append(f"{CONTRACT} has no [[checks]], so no work could be checked")
     if len(checks) > MAX_CHECKS:
-        found.append(f"{CONTRACT}: it has more than {MAX_CHECKS} checks; remove some")
+        found.append(f"{CONTRACT} has more than {MAX_CHECKS} checks; remove some checks")
     for check in checks:
         if len(str(check["command"])) > MAX_COMMAND:
             found.append(f"{CONTRACT}: the command of check '{check['name']}' is too long to review: put it in a file")
@@ -235,9 +235,9 @@ def faults(
         found.append(f"{CONTRACT}: boundaries.tests matches every file, so a Doer could change none")
     told = "\n".join(tell(before, after, work, will_be))
     if not found and len(told) > MAX_CONTRACT:
-        found.append(f"{CONTRACT}: it is too long to review: put the commands in files")
+        found.append(f"{CONTRACT} is too long to review: put the commands in files")
     if not is_seen(told):
-        found.append(f"{CONTRACT}: it contains control, text-direction or invisible characters")
+        found.append(f"{CONTRACT} contains control, text-direction or invisible characters")
     return found
 
 
@@ -250,7 +250,7 @@ def tell(before: Settings, after: Settings, paths: Iterable[str], tests: Sequenc
         word = "as before" if old.get(name) == check else "changed" if name in old else "new"
         lines.append(f"check {name} ({check['kind']}, {word}): {check['command']}")
         if word == "changed" and old[name]["command"] != check["command"]:
-            lines.append(f"    its command was: {old[name]['command']}")
+            lines.append(f"    the check's command was: {old[name]['command']}")
         lines += [f"    {line}" for line in _terms(check, old.get(name, {}))]
     lines += [f"check {name} is removed: {check['command']}" for name, check in old.items() if name not in new]
     own = after["boundaries"]["tests"]
@@ -265,7 +265,7 @@ def _terms(check: Settings, old: Settings) -> list[str]:
     said = [", ".join(f"{name} = {value}" for name, value in terms.items())]
     said += [f"{name} was {old[name]}" for name in ("kind", *terms) if name in old and old[name] != check[name]]
     if check["kind"] == "test" and check["format"] == "exit":
-        said.append("only the exit code decides: nobrakes cannot notice missing tests")
+        said.append("only the check's exit code decides: nobrakes cannot notice missing tests")
     if check["kind"] == "test" and check["min_tests"] == 0:
         said.append("the check passes even without a test")
     return said

@@ -25,7 +25,7 @@ SETTING = "boundaries.tests in .nobrakes/config.toml says which files are"
 ONLY_TESTS = f"the Test Writer changes only tests ({SETTING})"
 NO_TESTS = f"the Doer does not change tests ({SETTING})"
 GATE = (
-    "it is a protected file: only a scaffolding bead may change files that decide whether work passes "
+    "this file is protected: only a scaffolding bead may change files that decide whether work passes "
     "(boundaries.gates in .nobrakes/config.toml)"
 )
 FIXTURES = (

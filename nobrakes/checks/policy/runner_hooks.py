@@ -82,11 +82,11 @@ def _found(name: str, module: ast.Module, is_test: bool) -> Iterator[tuple[str, 
     yield from _private_imports(module, (*_PRIVATE, "pluggy") if loaded else _PRIVATE)
     for node in _top(module.body) if loaded else ():
         if not isinstance(node, Function | ast.ClassDef) and (match := _ALL.search(ast.unparse(node))):
-            yield f"{match[0]} when the file is loaded", node
+            yield f"{match[0]}, run when the test file is loaded", node
         if name == "__init__.py" and not _is_plain(node):
             yield "code in __init__.py of the tests", node
     if loaded:
-        yield from (("hook names computed at run time", node) for node in ast.walk(module) if _is_computed(node))
+        yield from (("test hook names computed at run time", node) for node in ast.walk(module) if _is_computed(node))
 
 
 def _is_hook(mark: str, marks: frozenset[str]) -> bool:
@@ -259,7 +259,7 @@ _SHADOWING = frozenset(
 )
 
 _JS = (
-    (r"\bmochaHooks\b|\bmochaGlobal(?:Setup|Teardown)\b", "root hooks of mocha"),
+    (r"\bmochaHooks\b|\bmochaGlobal(?:Setup|Teardown)\b", "mocha's root hooks, which run around all tests"),
     (
         r"(?:globalThis|global|window)(?:\.|\[\s*['\"])(?:it|test|describe|expect|assert|suite|context|specify|before|"
         r"after|beforeEach|afterEach|beforeAll|afterAll)(?:['\"]\s*\])?(?:\.\w+)*\s*=(?![=>])",
@@ -278,7 +278,7 @@ _JS = (
     (r"\.(?:stub|spyOn|replace|method)\(\s*(?:assert|expect|chai)\b", "a replaced part of the test runner"),
     (r"\boverwrite(?:Method|Property|ChainableMethod)\(", "a replaced part of chai"),
     (r"\bhandleTestEvent\b", "results"),
-    (r"\b(?:Runner|Runnable|Suite|Mocha|Assertion)\.prototype\b", "the runner's own classes"),
+    (r"\b(?:Runner|Runnable|Suite|Mocha|Assertion)\.prototype\b", "the test runner's own classes"),
     (
         r"(?:Object\.(?:defineProperty|defineProperties|assign|setPrototypeOf)|Reflect\.\w+)\(\s*"
         r"(?:globalThis|global|assert|expect|chai|vi|jest|it|test|describe)\b(?!\.\w)",
@@ -287,10 +287,10 @@ _JS = (
     (
         r"\b(?:jest|vi|mock)\.(?:mock|doMock|unstable_mockModule|module)\(\s*['\"](?:node:)?(?:@jest/[\w-]+|expect|jest[\w-]*|"
         r"test|vitest|chai|assert(?:/strict)?|mocha|ava|tap|tape)['\"]",
-        "a mock of the runner",
+        "a mock of the test runner",
     ),
     (r"\b(?:Module\._load|Module\.prototype\.require|require\.extensions\[[^\]]*\])\s*=(?!=)", "a hook of the loader"),
-    (r"\bprocess\.(?:exit|reallyExit)\s*=(?!=)|\bprocess\.exitCode\s*=\s*0\b", "the exit code of the runner"),
+    (r"\bprocess\.(?:exit|reallyExit)\s*=(?!=)|\bprocess\.exitCode\s*=\s*0\b", "the exit code of the test runner"),
     (r"\.(?:_?retries|state|err)\s*=\s*(?:['\"]passed|null|undefined)|\bcurrentTest(?:\.\w+)+\s*=(?!=)", "results"),
 )
 _JVM = (
@@ -299,7 +299,7 @@ _JVM = (
         r"TestExecutionExceptionHandler|TestInstanceFactory|TestEngine|TestWatcher|TestRule|MethodRule|I\w*TestListener|ITestListener|"
         r"IInvokedMethodListener|IHookable|IAnnotationTransformer\d?|IRetryAnalyzer|BlockJUnit4ClassRunner|ParentRunner|"
         r"AbstractProjectConfig)\b",
-        "an extension of the runner",
+        "an extension of the test runner",
     ),
     (
         r"\bRuntime\.getRuntime\(\)\.halt\(|\bpackage\s+(?:org\.junit|junit\.framework|org\.testng|org\.mockito)\b",
@@ -310,7 +310,7 @@ _DOTNET = (
     (
         r"\[\s*+assembly\s*+:(?:(?!\[\s*+assembly\b)[^\]])*\b(?:\w*TestFramework|CollectionBehavior|Test\w*Orderer|\w*Fixture|\w*Parallel\w*|"
         r"ActionAttribute|Ignore|Explicit)\b",
-        "settings of the runner for the whole assembly",
+        "settings of the test runner for the whole assembly",
     ),
     (
         r"\[\s*(?:ModuleInitializer|SetUpFixture|AssemblyInitialize|AssemblyCleanup)\b",
@@ -319,7 +319,7 @@ _DOTNET = (
     (
         r":[^{;:]*\b(?:XunitTestFramework|ITest(?:Framework|Executor|CaseOrderer)\w*|BeforeAfterTestAttribute|IWrap\w+|ICommandWrapper|"
         r"ITestAction|XunitTest\w+|TestMethodAttribute)\b",
-        "an extension of the runner",
+        "an extension of the test runner",
     ),
     (r"\bHarmony\b", "patches of compiled code"),
 )
@@ -328,7 +328,7 @@ _RUBY = (
         r"^[ \t]*(?:class|module)\s+(?:Minitest|RSpec|Test::Unit)(?:::\w+)*[ \t]*(?:$|;|#)|"
         r"\b(?:Minitest|RSpec|Test::Unit)(?:::\w+)*\.(?:class_eval|module_eval|instance_eval|prepend|include|extend|send|define_method|"
         r"singleton_class|define_singleton_method|extensions|reporter)\b",
-        "the runner's own classes",
+        "the test runner's own classes",
     ),
     (r"\bRSpec::Core::(?!RakeTask)\w+", "RSpec's internal modules"),
     (
@@ -338,56 +338,56 @@ _RUBY = (
     (
         r"^[ \t]*\w+\.(?:around|filter_run\w*|exclusion_filter|inclusion_filter|dry_run|reporter|formatter|"
         r"add_formatter|error_exit_code|failure_exit_code|pattern|exclude_pattern|files_to_run)\b",
-        "which examples run, and how they are reported",
+        "a setting for which RSpec examples run, or how they are reported",
     ),
-    (r"\bat_exit\b|\bexit!", "the end of the runner"),
+    (r"\bat_exit\b|\bexit!", "code that runs when the test runner ends"),
 )
 _PHP = (
     (
         r"\b(?:implements|extends)\b(?:(?!\b(?:implements|extends)\b)[^{;])*\b(?:TestListener|TestHook|\w+Test\w*Hook|Extension|\w*Subscriber|TestRunner|TestSuite)\b",
-        "an extension of the runner",
+        "an extension of the test runner",
     ),
     (
         r"\bfunction\s+(?:runTest|runBare|run|invokeTestMethod)\s*\(|\bnamespace\s+(?:PHPUnit|Pest)\b",
-        "how a test is run",
+        "code that changes how a test is run",
     ),
-    (r"\bregister_shutdown_function\(|\b(?:uopz|runkit7?)_\w+\(", "the end of the runner"),
+    (r"\bregister_shutdown_function\(|\b(?:uopz|runkit7?)_\w+\(", "code that runs when the test runner ends"),
 )
 _PATTERNS: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
     ("js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"): _JS,
     ("go",): (
         (r"\bfunc\s+(?:\([^)]*\)\s*)?\w+\([^)]*\*testing\.M\b", "TestMain, and what it calls"),
-        (r"^//go:linkname\b.*", "a link into another package"),
-        (r"\bflag\.Set\(\s*\"test\.|\btesting\.(?:RegisterCover|MainStart|Main)\(", "the runner's own flags"),
-        (r"^func init\(\) \{(?=(?:\n(?!func )[^}\n].*|\n)*?\n.*\bos\.(?:Exit|Args)\b)", "an init that ends the tests"),
+        (r"^//go:linkname\b.*", "a link to private code of another package"),
+        (r"\bflag\.Set\(\s*\"test\.|\btesting\.(?:RegisterCover|MainStart|Main)\(", "the test runner's own flags"),
+        (r"^func init\(\) \{(?=(?:\n(?!func )[^}\n].*|\n)*?\n.*\bos\.(?:Exit|Args)\b)", "an init() that ends tests"),
     ),
     ("rs",): (
         (r"#!?\[\s*(?:ctor|dtor|test_runner|reexport_test_harness_main)|custom_test_frameworks", "another harness"),
-        (r"\bpanic::set_hook\b", "how a panic is reported"),
+        (r"\bpanic::set_hook\b", "code that changes how a panic is reported"),
     ),
     ("java", "kt", "kts", "groovy", "scala"): _JVM,
     ("cs", "fs", "vb"): _DOTNET,
     ("rb",): _RUBY,
     ("php",): _PHP,
     ("t", "pm", "pl"): (
-        (r"\*\{?\s*['\"]?(?:Test::|TAP::|CORE::GLOBAL)\S*\s*=", "the runner's own functions"),
+        (r"\*\{?\s*['\"]?(?:Test::|TAP::|CORE::GLOBAL)\S*\s*=", "the test runner's own functions"),
         (r"\b(?:Test2::API|TAP::(?:Harness|Parser)\w*)\b|\bTest::Builder->(?:new|create)|->builder\b", "its insides"),
         (r"^[ \t]*END\s*\{|\$\?\s*=|\bPOSIX::_exit\b", "the exit code"),
     ),
     ("ex", "exs"): (
-        (r"\bExUnit\.(?:start|configure)\((?!\s*\))[^\n]*|\bExUnit\.after_suite\b", "settings of the runner"),
+        (r"\bExUnit\.(?:start|configure)\((?!\s*\))[^\n]*|\bExUnit\.after_suite\b", "settings of the test runner"),
         (r"\bdefmodule\s+ExUnit\b|\bExUnit\.(?:Runner|EventManager|Formatter)\b", "the runner"),
-        (r"\bSystem\.(?:halt|at_exit|stop)\b", "the end of the runner"),
+        (r"\bSystem\.(?:halt|at_exit|stop)\b", "code that runs when the test runner ends"),
     ),
-    ("dart",): ((r"\btestExecutable\b", "code around all tests"),),
+    ("dart",): ((r"\btestExecutable\b", "code that runs around all tests"),),
     ("swift", "m", "mm"): (
         (r"\bXCTestObserv\w+|\bmethod_exchangeImplementations\b", "the runner"),
-        (r"\boverride func (?:run|invokeTest|perform|record\w*)\b", "how a test is run"),
+        (r"\boverride func (?:run|invokeTest|perform|record\w*)\b", "code that changes how a test is run"),
     ),
     ("bats", "bash"): ((r"^[ \t]*(?:function[ \t]+)?(?:run|skip|fail|assert\w*|bats_\w+)\s*\(\)", "its functions"),),
     ("c", "cc", "cpp", "cxx", "h", "hpp"): (
-        (r"\bTestEventListener\b|\bAddGlobalTestEnvironment\b", "a listener of the tests"),
-        (r"\bCATCH_CONFIG_RUNNER\b|\bCatch::Session\b|\bRUN_ALL_TESTS\b", "the main of the tests"),
+        (r"\bTestEventListener\b|\bAddGlobalTestEnvironment\b", "a listener for test events"),
+        (r"\bCATCH_CONFIG_RUNNER\b|\bCatch::Session\b|\bRUN_ALL_TESTS\b", "the main function of the tests"),
     ),
 }  # fmt: skip
 _BY_SUFFIX = {

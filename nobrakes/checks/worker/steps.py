@@ -173,7 +173,7 @@ class Ends:
         judged = [self._judged(check, end, last=end is runs[-1]) for end in runs]
         result = replace(judged[-1], repeated=tuple(judged[:-1]))
         if result.repeated and result.outcome is CheckOutcome.PASS:
-            return replace(result, reason=f"it passed in run {len(judged)}, and failed before")
+            return replace(result, reason=f"the check passed in run {len(judged)}, and failed before")
         return result
 
     def _judged(self, check: Check, end: StepEnd, last: bool) -> CheckResult:
@@ -230,7 +230,7 @@ def _safely(read: Callable[[], One], otherwise: One) -> tuple[One, str]:
     try:
         return read(), ""
     except Exception as error:
-        return otherwise, f"the output cannot be read: its reader failed with {type(error).__name__}"
+        return otherwise, f"nobrakes cannot read the check's output: {type(error).__name__}"
 
 
 KEPT = 4

@@ -632,7 +632,7 @@ class Scratch:
         for one in self.trash.left():
             if one.why and one.path not in self._told:
                 self._told.add(one.path)
-                text = f"{one.path} cannot be removed ({one.why}); what is left of it is at {one.at}"
+                text = f"{one.path} cannot be removed ({one.why}); its remaining files are in {one.at}"
                 self.ports.notifier.tell(Notice(text, urgent=True))
         if self.trash.is_due():
             self.ports.background.begin(EMPTYING, partial(self.trash.empty, EMPTYING_SECONDS))

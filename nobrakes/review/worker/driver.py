@@ -250,7 +250,7 @@ class ReviewSteps:
             return Report(Fact.BLAMED_UNSURE, ending=unsure(journal))
         if runs.red:
             return Report(Fact.BLAMED)
-        why = f"The tests prove less than before: {less}"
+        why = f"The tests check less than before: {less}"
         return Report(Fact.PROVES_LESS, ending=AttemptEnd(Outcome.FAILED_REVIEW, why))
 
     def count_base(self, context: ReviewContext, journal: Journal) -> Report:

@@ -149,7 +149,7 @@ def test_a_cli_that_cannot_go_on_is_used_without_sessions_and_it_is_said_once(ho
     done = house.nobrakes("run")
     assert done.returncode == 0, done.stdout + done.stderr
     told = "gemini 0.99.1 failed its test: resume"
-    assert done.stdout.count(told) == 1 and "its sessions are not gone on with" in done.stdout
+    assert done.stdout.count(told) == 1 and "nobrakes does not continue the agent's sessions" in done.stdout
     assert house.nobrakes("events", "--json").stdout.count('"event":"degraded"') == 1
     assert told in house.nobrakes("doctor").stdout
 
@@ -179,10 +179,10 @@ def test_a_cli_that_changed_since_is_an_unknown_version(house: House, tmp_path: 
     Path(program).write_text(Path(program).read_text().replace("0.99.1", "0.99.2"))
     assert not ports.adapter("gemini").sessions
     assert [ports.degraded(), ports.degraded()] == [
-        ["gemini is no longer the version 0.99.1 that was tested here; `nobrakes doctor --agents` tests it; its sessions are not "
-         "gone on with"], []
+        ["gemini was tested here at version 0.99.1, not at its new one; `nobrakes doctor --agents` tests the agent; "
+         "nobrakes does not continue the agent's sessions"], []
     ]  # fmt: skip
-    assert "gemini is no longer the version 0.99.1 that was tested here" in house.nobrakes("doctor").stdout
+    assert "gemini was tested here at version 0.99.1, not at its new one" in house.nobrakes("doctor").stdout
     Path(program).write_text(Path(program).read_text().replace("0.99.2", "0.61.0"))
     assert ports.adapter("gemini").sessions, "nobrakes was proven with that one"
     assert not ports.degraded()
@@ -232,12 +232,14 @@ def test_an_acp_agent_that_nobody_tried_goes_without_sessions(house: House, tmp_
     house.use_acp(program, "--acp")
     ports = ports_of(App(house.paths), StdoutNotifier())
     assert not ports.adapter("acp").sessions
-    assert ports.degraded()[0].startswith("the acp agent was never tested here; `nobrakes doctor --agents` tests it")
+    assert ports.degraded()[0].startswith(
+        "the acp agent was never tested here; `nobrakes doctor --agents` tests the agent"
+    )
     assert "the acp agent was never tested here" in house.nobrakes("status").stdout
     assert house.tried("acp")[0] == 0
     assert ports.adapter("acp").sessions and not ports.degraded()
     house.use_acp(program, "--acp", "--more")
-    assert "acp is no longer the version 0.99.1 that was tested here" in house.nobrakes("doctor").stdout
+    assert "acp was tested here at version 0.99.1, not at its new one" in house.nobrakes("doctor").stdout
 
 
 def test_gemini_cli_is_tried_as_an_acp_agent_where_nobody_named_one(house: House, tmp_path: Path) -> None:

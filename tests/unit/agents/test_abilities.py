@@ -59,10 +59,12 @@ def standing(program: Path, known: dict[str, Seen], version: str | None = "1.0.0
 
 def test_a_version_that_was_neither_proven_nor_tried_goes_without_sessions_and_it_is_said(program: Path) -> None:
     (proven,) = abilities.PROVEN["codex"]
-    assert standing(program, {}, proven) == Standing(basis=f"{proven}, which nobrakes was proven with")
+    assert standing(program, {}, proven) == Standing(basis=f"{proven}, a version that nobrakes is tested with")
     unknown = standing(program, {}, "9.9.9")
     assert not unknown.resumes and unknown.why.startswith("codex 9.9.9 was never tested here; nobrakes is tested")
-    assert unknown.said.endswith("`nobrakes doctor --agents` tests it; its sessions are not gone on with")
+    assert unknown.said.endswith(
+        "`nobrakes doctor --agents` tests the agent; nobrakes does not continue the agent's sessions"
+    )
     assert standing(program, {}, "").why.startswith("codex does not print its version")
     assert standing(program, {}, None) == abilities.WHOLE, "nobody asked it yet"
     assert standing(Path("/nowhere/codex"), seen(program)) == abilities.WHOLE, "it is not there"
@@ -95,7 +97,7 @@ def test_another_version_behind_the_same_script_is_seen(tmp_path: Path, program:
     known = seen(program, spawn=True, resume=True)
     (tmp_path / "package" / "package.json").write_text(json.dumps({"version": "1.0.1"}))
     changed = standing(program, known, "1.0.1")
-    assert "is no longer the version 1.0.0 that was tested here" in changed.why and not changed.resumes
+    assert "was tested here at version 1.0.0, not at its new one" in changed.why and not changed.resumes
     assert standing(program, known, *abilities.PROVEN["codex"]).why == ""
 
 

@@ -25,7 +25,7 @@ def told(raw: bytes) -> list[tuple[LineKind, str]]:
         (GUARD, []),
         (
             line(type="system", subtype="hook_response", hook_event="SessionStart", exit_code=2, stderr="no"),
-            [(K.NOTE, "hook SessionStart said no: no")],
+            [(K.NOTE, "the SessionStart hook refused: no")],
         ),
         (INIT, [(K.NOTE, f"session {SESSION}, model opus")]),
         (said("\x1b[31mhello\x1b[0m"), [(K.TEXT, "hello")]),

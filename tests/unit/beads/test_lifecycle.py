@@ -181,7 +181,7 @@ def test_a_person_sends_an_escalated_bead_to_where_something_waits_for_it(to: St
     if to in WAITING:
         assert advance(bead, Kind.RESOLVED, Facts(to.value)) == Move(to)
     else:
-        with pytest.raises(NotAllowed, match=f"cannot go to '{to.value}'"):
+        with pytest.raises(NotAllowed, match=f"cannot get the status '{to.value}'"):
             advance(bead, Kind.RESOLVED, Facts(to.value))
 
 
@@ -193,7 +193,7 @@ def test_a_closed_bead_goes_back_to_where_one_of_its_sort_can_have_been(to: Stat
     if to in allowed:
         assert advance(bead, Kind.UNDONE, Facts(to.value)) == Move(to)
     else:
-        with pytest.raises(NotAllowed, match=f"cannot go back to '{to.value}'"):
+        with pytest.raises(NotAllowed, match=f"cannot get the status '{to.value}' back"):
             advance(bead, Kind.UNDONE, Facts(to.value))
 
 

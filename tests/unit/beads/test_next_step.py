@@ -14,7 +14,7 @@ def test_a_claim_that_the_commits_bear_out_is_not_doubted(step, commits):
 
 @pytest.mark.parametrize(("step", "commits"), [(5, 1), (3, 0), (9, 2)])
 def test_a_claim_far_before_the_commits_is_doubted(step, commits):
-    assert f"step {step}, but has {commits} commit" in doubt(step, commits)
+    assert f"step {step} is reported with only {commits} commit" in doubt(step, commits)
 
 
 def test_both_tracks_are_told_on_one_line():

@@ -54,7 +54,7 @@ def test_a_doer_writes_code_and_a_test_writer_writes_tests() -> None:
 @pytest.mark.parametrize("role", [Role.DOER, Role.TEST_WRITER])
 def test_a_gate_is_changed_by_scaffolding_beads_only(role: Role, path: str) -> None:
     why = may_write(role, path, BOUNDARY)
-    assert why is not None and why.startswith("it is a protected file")
+    assert why is not None and why.startswith("this file is protected")
     assert may_write(role, path, BOUNDARY, scaffolding=True) is None
 
 
@@ -62,7 +62,7 @@ def test_fixtures_of_tests_are_the_test_writers_though_they_are_gates() -> None:
     assert may_write(Role.TEST_WRITER, "tests/conftest.py", BOUNDARY) is None
     assert may_write(Role.TEST_WRITER, "conftest.py", Boundary(("tests/**",), ("conftest.py",))) is not None
     why = may_write(Role.DOER, "tests/conftest.py", BOUNDARY)
-    assert why is not None and why.startswith("it is a protected file")
+    assert why is not None and why.startswith("this file is protected")
 
 
 @pytest.mark.parametrize("path", ["web/__snapshots__/a.test.js.snap", "tests/golden/a.txt", "pkg/testdata/x.golden"])

@@ -84,8 +84,12 @@ def test_a_person_is_told_what_is_new_other_gone_and_weak() -> None:
     before = settings(CHECK + '[[checks]]\nname = "lint"\nkind = "lint"\ncommand = "ruff"\n')
     weak = '[[checks]]\nname = "test"\ncommand = "true"\nformat = "exit"\nmin_tests = 0\n'
     told = "\n".join(tell(before, settings(weak), PATHS, TESTS))
-    assert "check test (test, changed): true" in told and "its command was: pytest -q" in told
-    assert "only the exit code decides" in told and "passes even without a test" in told and "min_tests was 1" in told
+    assert "check test (test, changed): true" in told and "the check's command was: pytest -q" in told
+    assert (
+        "only the check's exit code decides" in told
+        and "passes even without a test" in told
+        and "min_tests was 1" in told
+    )
     assert "check lint is removed: ruff" in told and "tests/test_pack.py" in told
 
 

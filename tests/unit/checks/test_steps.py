@@ -92,7 +92,7 @@ GOOD, BAD = "3 passed in 0.1s\n", "FAILED tests/a.py::test_x - no\n1 failed, 2 p
     [
         ((SKIPPED, ""), FAIL, "exit code 1"),
         ((1, BAD), FAIL, "exit code 1"),
-        ((0, GOOD), PASS, "it passed in run 2, and failed before"),
+        ((0, GOOD), PASS, "the check passed in run 2, and failed before"),
         ((127, ""), BROKEN, "the command was not found"),
     ],
 )
@@ -155,7 +155,7 @@ def test_what_a_reader_fails_on_is_told_and_never_passes(
     monkeypatch.setattr(steps, "count_tests", fails)
     result = ends(("unit", code, GOOD)).result(replace(UNIT, min_tests=0))
     assert result.outcome is outcome and result.counts is None and result.failing == ()
-    assert outcome is BROKEN or "output cannot be read" in result.reason
+    assert outcome is BROKEN or "cannot read the check's output" in result.reason
     assert ends(("unit", 0, GOOD)).result(replace(UNIT, kind="lint")).outcome is PASS
 
 

@@ -34,7 +34,7 @@ RED = "test: fail: 1 test failed\n{}\n1 failed in 0.02s"
         (Outcome.TIMED_OUT, "it was ended after 90 minutes", "waits forever", "90 minutes"),
         (Outcome.STALLED, "nothing happened for 20 minutes", "waits forever", "20 minutes"),
         (Outcome.TIMED_OUT, "npm ERR! getaddrinfo ENOTFOUND registry", "network", "ENOTFOUND"),
-        (Outcome.CRASHED, "exit code 1 in the middle of a turn: EACCES: /x", "denied", "EACCES: /x"),
+        (Outcome.CRASHED, "exit code 1 in the middle of its turn: EACCES: /x", "denied", "EACCES: /x"),
         (Outcome.MISSING_EXECUTABLE, "the command was not found: agent", "not installed", "agent"),
         (Outcome.BOUNDARY, "The branch changes what it may not:\ntests/test_a.py: a test", "boundary", "tests/test_a.py"),
         (Outcome.TURN_LIMIT, "Reached maximum number of turns (30)", "too large", "turns (30)"),

@@ -73,7 +73,7 @@ def test_who_waits_looks_again_and_says_so_once() -> None:
     one, told = share(Machine())
     waits = Board(100.0, ready=READY, machine=FULL)
     assert one.wake_at(waits) == one.wake_at(waits) == 100.0 + LOOK_SECONDS
-    assert len(told) == 1 and "wait for a free place" in told[0]
+    assert len(told) == 1 and "this machine's agent limit is reached" in told[0]
     assert one.wake_at(Board(100.0, machine=FULL)) is None, "who has nothing to start sleeps"
     one.wake_at(waits)
     assert len(told) == 2

@@ -54,7 +54,7 @@ def test_a_person_is_told_when_it_begins_and_it_is_looked_at_again() -> None:
     one = Measured()
     for now in (100.0, 102.0):
         assert one.watch.wake_at(one.watch.seen(replace(WAITS, now=now))) == now + LOOK_SECONDS
-    assert one.told == ["no agent starts: those at work use 600 MB, and limits.agents_mb is 500"]
+    assert one.told == ["no agent starts: the running agents use 600 MB, and limits.agents_mb is 500"]
     assert one.watch.wake_at(one.watch.seen(replace(WAITS, ready=()))) is None
     one.watch.wake_at(one.watch.seen(WAITS))
     assert len(one.told) == 2, "and again when it begins again"
