@@ -62,7 +62,7 @@ def _channel(one: "ChannelView", now: float, screen: Screen) -> list[str]:
     least = "" if one.severity == "info" else f", from {one.severity} on"
     lines = [f"{screen.paint(one.name, 'bold')} ({one.type}): {takes}{least}"]
     if one.trouble:
-        lines.append(screen.paint(f"  does not work: {one_line(one.trouble)}", "red"))
+        lines.append(screen.paint(f"  the channel does not work: {one_line(one.trouble)}", "red"))
     if one.waiting:
         when = f", the next try in {age(one.next_at - now)}" if one.next_at is not None and one.next_at > now else ""
         lines.append(f"  {count(one.waiting, 'message')} waiting{when}")
@@ -141,8 +141,8 @@ def _machine(found: "MachineView", screen: Screen) -> str:
     limits = machine_lines(found, screen) or ["no limit is set for all repositories together"]
     rows = [(one.path or NOT_KNOWN, str(one.agents), f"{one.usd:.6g}", str(one.tokens)) for one in found.repositories]
     shares = ["", table(("REPOSITORY", "AGENTS", "USD TODAY", "TOKENS TODAY"), rows, screen)] if rows else []
-    shares += [f"pages start sessions below {one_line(', '.join(found.session_roots))}"] if found.session_roots else []
-    return "\n".join([*limits, *shares, f"the day of the daily limits ends at {spoken(found.day_ends_at)}"])
+    shares += [f"pages start sessions in {one_line(', '.join(found.session_roots))}"] if found.session_roots else []
+    return "\n".join([*limits, *shares, f"the daily limits start again from zero at {spoken(found.day_ends_at)}"])
 
 
 def repositories(
@@ -205,7 +205,7 @@ def mcp(
         return said(None, "")
     if http:
         if session:
-            raise UsageError("--http takes no --session: each call names its session", "Leave --session out.")
+            raise UsageError("--http and --session cannot be combined", "Each call names its session.")
         from .. import mcp_server
 
         mcp_server.serve_http(port, write)
@@ -258,7 +258,7 @@ def client(
 
 
 def web(
-    open_browser: Annotated[bool, Field("Open it in your browser.", ("--open",))] = False,
+    open_browser: Annotated[bool, Field("Open the web interface in your browser.", ("--open",))] = False,
     port: Annotated[
         int | None, Field("The port (default: 7117, or a free port).", ("--port",), least=1, greatest=65535)
     ] = None,

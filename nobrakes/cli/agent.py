@@ -14,7 +14,7 @@ from ..text.cleaning import lines
 from .main import typed
 from .outcome import Output, text_or_stdin
 
-WAITS = "With --wait the exit code is 82 when no answer came in that time; the question stays."
+WAITS = "With --wait: exit code 82 if no answer came in that time. The question stays open."
 
 
 def __getattr__(name: str) -> Callable[..., Output]:
@@ -47,7 +47,7 @@ def _do(operation: str, **given: Any) -> Output:
 
 
 def done(
-    ended: Annotated[str | None, Field("The same as --outcome.", metavar="OUTCOME")] = None,
+    ended: Annotated[str | None, Field("Another way to give --outcome.", metavar="OUTCOME")] = None,
     outcome: Annotated[
         str | None, Field("completed (default), gave_up_context, gave_up_tests, failed or blocked.", ("--outcome",))
     ] = None,

@@ -46,13 +46,13 @@ def _taken(found: "Taken") -> list[str]:
     lines.append(f"{bead} is yours: {how} {one_line(found.branch)} is in {one_line(found.folder)}")
     if found.conflicts:
         files = one_line(", ".join(found.conflicts[:10]))
-        lines.append(f"It conflicts with {main_of(found.onto)} in {cut(files, 300)}.")
+        lines.append(f"The branch conflicts with {main_of(found.onto)} in {cut(files, 300)}.")
     lines.append(f"  cd {place}")
     if found.rebasing:
         lines.append("  git add FILES && git rebase --continue   # once the conflicts are resolved")
     elif found.conflicts:
         lines.append(
-            f"  git rebase {shlex.quote(found.base)}   # your branch was there before, so it was left as it is"
+            f"  git rebase {shlex.quote(found.base)}   # your branch already existed, so nobrakes did not rebase it"
         )
     return [*lines, f"  nobrakes hand-in {bead}"]
 
@@ -260,7 +260,7 @@ def _history(found: "BeadHistory", screen: Screen) -> str:
 
 FOUND = {
     "merge": "merged as {head}",
-    "branch": "its branch at {head}",
+    "branch": "the bead's branch at {head}",
     "handed_in": "handed in as {head}",
     "archive": "archived at {head}",
 }

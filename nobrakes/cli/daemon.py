@@ -102,9 +102,9 @@ def running_run(
     until_idle: Annotated[
         bool, Field("End when all remaining work is waiting for a person.", ("--until-idle/--forever",))
     ] = True,
-    red_main: Annotated[bool, Field("Let agents start even if main fails its checks.", ("--red-main",))] = False,
+    red_main: Annotated[bool, Field("Start agents even if main fails its checks.", ("--red-main",))] = False,
     doers: Annotated[
-        int | None, Field("How many agents can run at the same time, from now on.", ("--doers",), least=0, greatest=256)
+        int | None, Field("The maximum number of running agents, from now on.", ("--doers",), least=0, greatest=256)
     ] = None,
     as_json: AsJson = False,
 ) -> Output:
@@ -144,7 +144,7 @@ def running_run(
 
     if interrupted:
         return Output(data, text, Interrupted("it was interrupted", "`nobrakes run` resumes the work."))
-    return Output(data, text, None if settled else Unsettled("some work is waiting for you, or for a given time"))
+    return Output(data, text, None if settled else Unsettled("some work waits for your decision, or for a set time"))
 
 
 def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
@@ -184,7 +184,7 @@ def install(yes: Yes = False) -> Output:
         for path, text in wanted.files.items():
             out += ["", f"{one_line(path)}", *(f"    {line}" for line in text.splitlines())]
         out += ["", "and then:", *(f"    systemctl --user {' '.join(words)}" for words in wanted.commands)]
-        out += ["", *_notes(wanted), "to do so: nobrakes daemon install --yes"]
+        out += ["", *_notes(wanted), "to install: nobrakes daemon install --yes"]
     return said({**plain(wanted), "done": yes}, "\n".join(out))
 
 
@@ -199,7 +199,7 @@ def uninstall(yes: Yes = False) -> Output:
         out = ["the automatic restart is removed, with these files:", *map(one_line, files)]
     elif files:
         out = ["nothing has been changed yet; --yes stops the timer and removes these files:", *map(one_line, files)]
-        out.append("to do so: nobrakes daemon uninstall --yes")
+        out.append("to remove: nobrakes daemon uninstall --yes")
     else:
         out = ["the automatic restart is not installed"]
     return said({"files": list(files), "done": yes}, "\n".join(out))
@@ -468,7 +468,7 @@ def picture(
         out.append(screen.paint(head, "cyan") + since + cut(one_line(talk.session.title), room))
     works = board.attempts or board.talks
     state = "stopping" if board.stopping else "paused" if board.paused else "" if works else "waiting"
-    state += "  frozen: merges wait until main passes its checks" if board.frozen else ""
+    state += "  merges frozen until main passes its checks" if board.frozen else ""
     out.append(cut(f"{counts}  {state}".rstrip(), screen.width - 1))
     switches = (Kind.PAUSED, Kind.STOPPING)  # the line above says them
     told_ = [told(one, now).what for one in board_blockers(board) if one.kind not in switches]

@@ -177,7 +177,7 @@ class _Page(TextLayout):
         for other in found.others:
             whose = f"{other.bead} {other.title}" if other.bead else other.title
             by = f"by {other.who}, {other.commit[:12]}, {spoken(other.at)}" if other.at else f"by {other.who}"
-            out += self.wrapped(f"{found.where} has since changed: {whose} ({by}) in {', '.join(other.paths)}", "  ")
+            out += self.wrapped(f"{found.where} also has a change: {whose} ({by}) in {', '.join(other.paths)}", "  ")
         for file in found.files:
             out += self.conflict_file(file, found.where)
         if found.more:

@@ -67,10 +67,10 @@ def undo(
     def text(screen: Screen) -> str:
         out = [one_line(found.text)]
         out += [f"  the revert is {found.commit}"] if found.commit else []
-        out += [f"  to let agents do it again: nobrakes release {one}" for one in found.beads if found.commit]
-        out += [f"  or to cancel it: nobrakes cancel {one}" for one in found.beads if found.commit]
-        kept = [f"  its work is saved at {one_line(ref)}" for ref, _ in found.archived]
-        return "\n".join([*out, *kept, *(["  the next attempt continues from it"] if kept else [])])
+        out += [f"  to let agents redo the bead: nobrakes release {one}" for one in found.beads if found.commit]
+        out += [f"  or to cancel the bead: nobrakes cancel {one}" for one in found.beads if found.commit]
+        kept = [f"  the bead's work is saved at {one_line(ref)}" for ref, _ in found.archived]
+        return "\n".join([*out, *kept, *(["  the next attempt continues from the saved work"] if kept else [])])
 
     return Output(found, text)
 
@@ -101,7 +101,7 @@ def _unsure(last: "Last", bead: str, by_request: bool) -> NotAllowed:
     else:
         others = ", ".join(one for one in last.beads if one != bead)
         why = f"event {last.seq} changed {count(len(last.beads), 'bead')}: {others} would change too"
-    return NotAllowed(f"{why[:300]}; nothing was done", f"To do it: `nobrakes undo {bead} --yes`.")
+    return NotAllowed(f"{why[:300]}; nothing was undone", f"To undo: `nobrakes undo {bead} --yes`.")
 
 
 def archive(
@@ -122,7 +122,7 @@ def archive(
         out = [f"{'removed' if expire else 'expired' if one.goes else 'kept':<8} {one_line(one.ref)}" for one in found]
         may_go = sum(one.goes for one in found)
         if not expire and may_go:
-            out.append(f"{may_go} of {len(found)} can be removed: nobrakes archive --expire")
+            out.append(f"to remove {may_go} of these {len(found)} archived branches: nobrakes archive --expire")
         return "\n".join(out) or ("nothing can be removed" if expire else "nothing is archived")
 
     return Output(found, text)
@@ -150,7 +150,7 @@ def doctor(
         git, store = or_none(lambda: app.git), opened_store(app.paths, lambda: app.store)
         if repair is not None:
             if os.environ.get("NOBRAKES_TOKEN"):
-                raise NotAllowed("only a person can repair the repository", "Report it with `nobrakes agent escalate`.")
+                raise NotAllowed("only a person can repair a repository", "Report it with `nobrakes agent escalate`.")
             done = doctor_service.repair(repair, store, git, app.paths)
             return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "nothing to repair")
         config = or_none(lambda: app.config)
@@ -170,10 +170,10 @@ def _try_agents(app: "App", repair: str | None) -> Output:
     if repair is not None:
         raise UsageError("--agents and --repair cannot be combined", "Run one after the other.")
     if os.environ.get("NOBRAKES_TOKEN"):
-        raise NotAllowed("only a person can test agent CLIs", "Report it with `nobrakes agent escalate`.")
+        raise NotAllowed("only a person can test agent CLIs", "Report problems with `nobrakes agent escalate`.")
     report = conformance.trial_run(app.config, app.paths, process_environment())
     failed = [one.agent for one in report.agents if not one.ok]
-    error = NobrakesError(f"failed: {', '.join(failed)}", "Install the version that the docs name.") if failed else None
+    error = NobrakesError(f"failed: {', '.join(failed)}", "Install a version that is tested.") if failed else None
     return Output(report, lambda screen: text(report, screen), error)
 
 
@@ -207,11 +207,11 @@ def text(report: "Report", screen: Screen) -> str:
     out += [_row(one, screen).rstrip() for one in report.agents]
     for one in report.agents:
         if one.command and one.program is not None:
-            whose = "the command is" if one.named else "no command is set for it, so nobrakes tested"
-            out.append(f"{one.agent}: {whose} {one_line(' '.join(one.command))}; the guard sees only what it asks for")
+            whose = "the command is" if one.named else "no command is set, so nobrakes tested"
+            out.append(f"{one.agent}: {whose} {one_line(' '.join(one.command))}; the guard sees only its requests")
         elif one.program is not None and not one.known:
-            shown = one_line(one.version) or "its version is unknown"
-            out.append(f"{one.agent}: nobrakes is untested with this version ({shown}); it uses only what passes here")
+            shown = one_line(one.version) or "unknown version"
+            out.append(f"{one.agent}: nobrakes is not tested with {shown}, and uses only what passes this test")
         said = [c for c in one.checks if not c.passed and c.detail and c.detail != NOT_SO_FAR]
         out += [f"{one.agent}: {c.name}: {one_line(c.detail)}" for c in said]
     return "\n".join([*out, f"tested with a scripted model: no key, no tokens, {report.network}"])

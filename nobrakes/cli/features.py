@@ -38,7 +38,7 @@ WAYS = ("tree", "kanban", "timeline")
 
 def list_features(
     state: Annotated[str, Field("all, active, paused, completed, expired, error, rolled_back.", ("--state",))] = "all",
-    search: Annotated[str, Field("Only features with these words in title, text or files.", ("--search", "-s"))] = "",
+    search: Annotated[str, Field("Only features with these words in title, text or paths.", ("--search", "-s"))] = "",
     sort: Annotated[str, Field("The order: activity, created or stage.", ("--sort",))] = "activity",
     archived: Annotated[bool, Field("List only features that are hidden from lists.", ("--archived",))] = False,
 ) -> Output:
@@ -76,13 +76,13 @@ def _card(one: "FeatureCard", now: float) -> str:
 def show(
     feature: FeatureId,
     way: Annotated[str, Field("How to show the plan: tree, kanban or timeline.", ("--as",), metavar="WAY")] = "tree",
-    version: Annotated[int | None, Field("Show the changes of this version.", ("--version",), least=1)] = None,
+    version: Annotated[int | None, Field("Show what this plan version changes.", ("--version",), least=1)] = None,
 ) -> Output:
     """Show one feature: its stage, its plan and versions, its reviews and findings, and what was collected."""
     from ..features.service import feature_page
 
     if way not in WAYS:
-        raise UsageError(f"'{one_line(way)[:40]}' is not a way to show a plan", f"Use one of: {', '.join(WAYS)}.")
+        raise UsageError(f"'{one_line(way)[:40]}' is not a plan view", f"Use one of: {', '.join(WAYS)}.")
     with looked_at() as app:
         if version is not None:
             differs = feature_page.difference(app.store, feature, version)
@@ -101,9 +101,9 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
     again = f", replanned {count(one.replannings, 'time')}" if one.replannings else ""
     out.append(f"{found.card.stage.replace('_', ' ')}, {state}, {lasted(found.now - one.created_at)} old{again}")
     out += [f"  {line}" for line in lines(one.description)[:12]]
-    out += ["", "It is done when:", *criteria(one)]
+    out += ["", "The feature is done when:", *criteria(one)]
     if one.files:
-        out.append(f"It touches: {cut(one_line(', '.join(one.files)), 300)}")
+        out.append(f"The feature touches: {cut(one_line(', '.join(one.files)), 300)}")
     for asked in found.questions:
         out.append(f"needs you: {asked.id}  {cut(one_line(asked.title), 90)}  (`nobrakes escalation {asked.id}`)")
     out += [
@@ -196,7 +196,7 @@ def _differs(found: "PlanChanges") -> list[str]:
     for one in found.changed:
         out.append(f"~ {one.id}  {cut(one_line(one.title), 90)}")
         out += [f"    {name}: {_value(before)} → {_value(after)}" for name, (before, after) in one.fields.items()]
-    return out or ["this version is the same as the one before"]
+    return out or ["this version of the plan changes nothing"]
 
 
 def _value(value: object) -> str:
@@ -215,7 +215,7 @@ def scan(feature: FeatureId) -> Output:
 
 def _scan(found: "ScanView") -> list[str]:
     out = [f"{count(found.files, 'file')} searched at {found.base[:12] or 'no commit'}"]
-    for heading, finds in (("in files that the feature changes", found.blocking), ("elsewhere", found.others)):
+    for heading, finds in (("found in files that the feature changes", found.blocking), ("elsewhere", found.others)):
         out += ["", f"{heading} ({len(finds)}):"] if finds else []
         out += [f"  {one.kind.value}  {cut(one_line(one.text), 90)}{_at(one.file, one.line)}" for one in finds]
     out += [f"  and {found.more} more"] if found.more else []
@@ -242,7 +242,7 @@ def reviews(feature: FeatureId) -> Output:
 def _lines(found: "ReviewsView") -> Iterator[str]:
     full = round(BAR * min(1.0, found.done / found.most))
     done = f"{found.done}/{count(found.most, 'review')}"
-    yield f"{done}  [{'#' * full}{'.' * (BAR - full)}]  {found.clean} clean in a row"
+    yield f"{done}  [{'#' * full}{'.' * (BAR - full)}]  {found.clean} in a row without findings"
     for one in found.iterations:
         yield f"  {_iteration(one)}"
     for review in found.running:
@@ -255,7 +255,7 @@ def _lines(found: "ReviewsView") -> Iterator[str]:
     cost = found.estimate
     basis = "based on the reviews so far" if cost.known else "estimated; no review has finished yet"
     if found.next:
-        usd = f"about ${cost.round_usd:.2f} ({basis}), all possible rounds about ${cost.all_usd:.2f}"
+        usd = f"about ${cost.round_usd:.2f} ({basis}); all remaining rounds about ${cost.all_usd:.2f}"
         yield f"next round: {', '.join(found.next)}; {usd}"
     if found.may_review_again:
         yield f"to start this round before the sign-off, type: nobrakes forge resume {found.feature} --another-round"
@@ -293,7 +293,7 @@ def rollback(
         else:
             seen = look(app.store, app.git, given["feature"])
     if not (yes or dry_run):
-        raise NotAllowed(_what(seen), f"To do it: `nobrakes forge rollback {seen.feature} --yes`.")
+        raise NotAllowed(_what(seen), f"To roll back: `nobrakes forge rollback {seen.feature} --yes`.")
     return Output(seen, lambda screen: "\n".join(_shown(seen, screen)))
 
 
@@ -304,7 +304,7 @@ def _what(seen: "RollbackView") -> str:
     if not seen.reverts:
         taken = "no merge reverted on main"
     return (
-        f"nothing was done. A rollback of {seen.feature} means: {count(len(seen.cancels), 'bead')} cancelled{stops}, "
+        f"not rolled back. A rollback of {seen.feature} means: {count(len(seen.cancels), 'bead')} cancelled{stops}, "
         f"{taken}{gone}"
     )
 
@@ -312,16 +312,16 @@ def _what(seen: "RollbackView") -> str:
 def _shown(seen: "RollbackView", screen: Screen) -> list[str]:
     title = f"feature {seen.feature} ({cut(one_line(seen.title), 60)})"
     if seen.is_over:
-        head = f"{title} is rolled back: nothing of it was on main"
+        head = f"{title} is rolled back; main had no merge of the feature"
     elif seen.is_begun:
         head = f"{title} is being rolled back by bead {seen.bead}: `nobrakes show {seen.bead}` shows its progress"
     else:
-        head = f"{title}: a rollback would do this"
+        head = f"{title}: the effects of a rollback"
     out = [screen.paint(head, "bold")]
     for words, steps in (
         ("cancelled" if seen.is_begun else "to cancel", seen.cancels),
         ("to revert on main, newest first", seen.reverts),
-        ("skipped, because main no longer has it", seen.off_main),
+        ("skipped, because main no longer has the merge", seen.off_main),
     ):
         out += _rollback_list(words, steps, set(seen.stops))
     return out
@@ -338,13 +338,13 @@ def _rollback_list(words: str, steps: "tuple[RollbackStep, ...]", stops: set[str
     return [*out, *([f"  and {len(steps) - MAX_NAMED} more"] if len(steps) > MAX_NAMED else [])]
 
 
-PrintOnly = Annotated[bool, Field("Only print the Shaper's prompt; start nothing.", ("--print",))]
+PrintOnly = Annotated[bool, Field("Only print the Shaper's prompt; start no session.", ("--print",))]
 GoOn = Annotated[bool, Field("Continue the last session instead of a new one.", ("--continue",))]
-JsonPrompt = Annotated[bool, Field("Print the prompt as JSON; start nothing.", ("--json",))]
+JsonPrompt = Annotated[bool, Field("Print the prompt as JSON; start no session.", ("--json",))]
 BEGINS = """\
-The Shaper begins, in Claude Code. If that asks whether you trust the folder
-.nobrakes/shaper: it belongs to nobrakes, and the session runs there.
-Its proposals wait for you: /commit-strategy approves, /exit leaves and keeps it.
+The Shaper starts in Claude Code. If Claude Code asks whether you trust the folder
+.nobrakes/shaper, answer yes: the folder belongs to nobrakes.
+Type /commit-strategy to approve the Shaper's plan, or /exit to leave and keep it.
 """
 
 
@@ -398,7 +398,7 @@ def shape(
             out.append(f"{approved} went live.{begin}")
         if not found.is_empty:
             out += [f"{waiting(found)} for your approval:", *difference_lines(found, screen)]
-            out.append(f"to see them again, and approve: {then}")
+            out.append(f"to see the proposals again and approve: {then}")
         if not (live or not found.is_empty or failed):
             out.append("Nothing was proposed. To continue the conversation: nobrakes shape --continue")
         return "\n".join(out)
@@ -419,7 +419,7 @@ def prompt(
         str | None,
         Field(
             "`test_writer` or `doer`; for a feature `discovery`, `planning`, `replanning` or `plan_reviewer`. "
-            "Default: the next one.",
+            "Default: the role that comes next.",
             ("--role",),
         ),
     ] = None,

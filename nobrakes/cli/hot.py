@@ -207,7 +207,7 @@ STYLES = {
 def ready_text(beads: "list[Values]", more: int, screen: Screen) -> str:
     """Ready beads in order, and the number of others."""
     rows = [(b["id"], f"P{b['priority']}", b["status"], b["title"]) for b in beads]
-    nothing = "nothing is ready; `nobrakes ready --explain` says why"
+    nothing = "no bead is ready; `nobrakes ready --explain` shows why"
     shown = table(("BEAD", "", "STATUS", "TITLE"), rows, screen) or nothing
     return f"{shown}\nand {more} more: nobrakes ready --limit {len(rows) + more}" if more else shown
 
@@ -226,7 +226,7 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     """Everything about a bead; `find` returns another bead."""
     out = [f"{screen.paint(bead['id'], 'bold')}  {one_line(bead['title'])}", "  " + _head(bead, screen)]
     if bead["assignee"]:
-        out.append(f"  {one_line(bead['assignee'])} is working on it")
+        out.append(f"  {one_line(bead['assignee'])} is working on this bead")
     if bead["held"]:
         out.append(f"  held: {one_line(bead['held'])}")
     if bead["defer_until"]:
@@ -251,7 +251,7 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     mine = [(d["needs"], d["type"]) for d in bead["dependencies"] if d["bead"] == bead["id"]]
     others = [(d["bead"], d["type"]) for d in bead["dependencies"] if d["needs"] == bead["id"]]
     out += _neighbours("waits for:", mine, find)
-    out += _neighbours("beads that wait for it:", others, find)
+    out += _neighbours("beads that wait for this bead:", others, find)
     if bead["attempts"]:
         out += ["", "attempts:", *(f"  {attempt_text(attempt, screen.width - 2)}" for attempt in bead["attempts"])]
     if bead["escalations"]:

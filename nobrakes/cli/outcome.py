@@ -211,7 +211,7 @@ def report_progress(what: str) -> Iterator[None]:
 # `--as NAME` and `--request KEY` stand before or after the command's words; said twice, they have to say the same.
 # Without --as it is NOBRAKES_ACTOR, or the person at the keyboard. Inside a run nobody acts under another name.
 ACT_AS = Parameter(
-    "act_as", str, Field("Act under this name (default: NOBRAKES_ACTOR, or you).", ("--as",), metavar="NAME"), None
+    "act_as", str, Field("The name to record (default: NOBRAKES_ACTOR, or you).", ("--as",), metavar="NAME"), None
 )
 REQUEST_KEY = Parameter(
     "request_key",
@@ -240,7 +240,7 @@ def asked(after: Asked) -> Asked:
     before = BEFORE.get() or Asked()
     for option, first, second in (("--as", before.name, after.name), ("--request", before.request, after.request)):
         if first is not None and second is not None and first != second:
-            raise UsageError(f"{option} occurs twice, with different values", "Use it once.")
+            raise UsageError(f"{option} occurs twice, with different values", f"Use {option} once.")
     return Asked(
         before.name if after.name is None else after.name, before.request if after.request is None else after.request
     )
@@ -272,7 +272,7 @@ def looked_at(folder: str | None = None) -> Iterator["App"]:
     """For reading commands: a wrong config.toml is only reported."""
     with opened(True, folder) as app:
         if app.paths.config_is_new():
-            assert app.config, "it says what is wrong while it is read"
+            assert app.config, "reading the settings reports mistakes"
         yield app
 
 
@@ -308,7 +308,7 @@ def opened(is_reading: bool = False, folder: str | None = None) -> Iterator["App
             _note_main(app)
         if app.is_copy:
             folder = os.path.relpath(app.paths.folder)
-            sys.stderr.write(f"note: {folder} cannot be written, so this shows the state of a moment ago\n")
+            sys.stderr.write(f"note: {folder} cannot be written, so the output may be slightly out of date\n")
     finally:
         app.close()
 
@@ -397,7 +397,7 @@ def once(
         if not again:
             wake(app.paths)  # a daemon that was woken before the end of the transaction saw nothing yet
             return shown[0]
-    sys.stderr.write("note: this key was used before, so nothing is done again; this is the first result\n")
+    sys.stderr.write("note: the --request key was used before, so the first result is shown\n")
     return _shown(answer)
 
 

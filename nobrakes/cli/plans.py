@@ -39,7 +39,7 @@ def _report(report: "PlanReport", screen: Screen, then: str) -> str:
 
     counted = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
     if report.proposed:
-        counted += f", {count(len(report.proposed), 'change')} of live beads proposed"
+        counted += f", {count(len(report.proposed), 'change')} to live beads proposed"
     out = [counted + ("" if report.applied else screen.paint("  (nothing was written)", "yellow"))]
     out += _named(screen.paint("new", "green"), report.new)
     out += _named(screen.paint("changed", "cyan"), report.changed)
@@ -47,13 +47,13 @@ def _report(report: "PlanReport", screen: Screen, then: str) -> str:
     for circle in report.deadlocks:
         out.append(f"{screen.paint('deadlock', 'red')}: {service.told(circle)}")
         out.append(f"  these beads could never start: {', '.join(circle.stuck)}")
-    out += [f"cut: {edge.bead} no longer waits for {edge.needs}" for edge in report.cut]
+    out += [f"removed dependency: {edge.bead} no longer waits for {edge.needs}" for edge in report.cut]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems[:SHOWN]]
     out += [f"  … and {len(report.problems) - SHOWN} more: --json"] if len(report.problems) > SHOWN else []
     out += _named("can start first", report.ready)
     out += _chain(report.critical_path)
     if then:
-        out.append(f"agents start only after you approve this: {then}")
+        out.append(f"agents start only after you approve these beads: {then}")
     return "\n".join(out)
 
 
@@ -133,7 +133,7 @@ def example() -> Output:
 
 def commit_strategy(
     yes: Annotated[bool, Field("Approve without being asked.", ("--yes", "-y"))] = False,
-    dry_run: Annotated[bool, Field("Show what would change, and change nothing.", ("--dry-run",))] = False,
+    dry_run: Annotated[bool, Field("Only show what the approval would change.", ("--dry-run",))] = False,
     as_json: Annotated[bool, Field("Print JSON; needs --yes, --dry-run or --drop.", ("--json",))] = False,
     **given: Any,
 ) -> Output:
@@ -147,7 +147,7 @@ def commit_strategy(
     from ..features.service import approving, strategy
 
     if dry_run and given.get("drop"):
-        raise UsageError("--drop and --dry-run cannot be combined", "Use one of them.")
+        raise UsageError("--drop and --dry-run cannot be combined", "Use --drop or --dry-run.")
     with opened() as app:
         if not given.get("drop"):
             found = strategy.strategy(app.store)
@@ -160,7 +160,7 @@ def commit_strategy(
                     then = _approval(app, "nobrakes commit-strategy --yes")
                     raise UsageError(
                         f"{_counted(found)[0]} would be approved, but there is no terminal to ask you",
-                        f"Look at them with `nobrakes commit-strategy --dry-run`, then type `{then}`.",
+                        f"Look at the drafts with `nobrakes commit-strategy --dry-run`, then type `{then}`.",
                     )
                 write("\n".join(difference_lines(found, screen_of(sys.stdout))))
                 if not confirm("Approve?"):
@@ -208,9 +208,9 @@ def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
             out += _bead(bead, screen)
         if len(found.proposed) > SHOWN:
             out.append(f"  … {len(found.proposed) - SHOWN} more: nobrakes commit-strategy --dry-run --json")
-    out += _named("edited since the last approval", found.changed)
-    out += _named("cancelled since then", found.removed)
-    out += [screen.paint(f"never start: {', '.join(circle.stuck)}", "red") for circle in found.deadlocks]
+    out += _named("beads edited since the last approval", found.changed)
+    out += _named("beads cancelled since then", found.removed)
+    out += [screen.paint(f"beads that can never start: {', '.join(circle.stuck)}", "red") for circle in found.deadlocks]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(text)}" for text in found.warnings]
     out += _named("ready to start", found.becomes_ready)
     out += _chain(found.chain_after.beads)
@@ -218,7 +218,7 @@ def difference_lines(found: "StrategyView", screen: Screen) -> list[str]:
         out.append(f"  {count(found.chain_after.minutes, 'minute')} by estimate, {found.chain_before.minutes} before")
     changes = [change for bead in found.proposed for change in bead.changes]
     if changes:
-        out.append(f"to leave one out: --without {changes[0].name}; to reject one: --drop {changes[0].name}")
+        out.append(f"to leave a change out: --without {changes[0].name}; to reject it: --drop {changes[0].name}")
     return out
 
 
@@ -255,7 +255,7 @@ def _change(change: "ProposedChange", screen: Screen) -> Iterator[str]:
     elif change.part == "cancel":
         yield f"- cancel the bead{note}"
     elif change.standing == "edited":
-        yield f"! {change.part} was edited after this proposal"
+        yield f"! {change.part} was edited after this change was proposed"
         yield from (
             f"  was:      {_value(before)}",
             f"  is now:   {_value(change.now)}",

@@ -56,7 +56,7 @@ def use(
     from ..projects.service import projects_folder
 
     found = projects_folder.set_project(session, name, False, actor())
-    return said(found, f"{found.message}\n{found.path}, for session {one_line(found.session)}")
+    return said(found, f"{found.message}\n{found.path}, chat session {one_line(found.session)}")
 
 
 def show(name: Name) -> Output:
@@ -70,7 +70,7 @@ def show(name: Name) -> Output:
 def _page(found: "ProjectPage", screen: Screen) -> list[str]:
     one = found.project
     out = [screen.paint(f"{one.name}: {one_line(found.title)}", "bold"), one_line(one.path)]
-    out.append(f"status    {found.status or 'task.md gives none'}; {_state(one)}; {_waiting(one)} for you")
+    out.append(f"status    {found.status or 'task.md gives none'}; {_state(one)}; {_waiting(one)} waiting for you")
     out += [f"sprint    {one_line(found.sprint)}"] if found.sprint else []
     out += [f"sprints   {line}" for line in run_lines(found.run)]
     out += [f"objective {line}" if not i else f"          {line}" for i, line in enumerate(lines(found.objective))]
@@ -135,7 +135,7 @@ def archive(**given: Any) -> Output:
 
 
 Yes = Annotated[bool, Field("Approve without being asked.", ("--yes", "-y"))]
-Seen = Annotated[str, Field("For web pages: a terminal has just shown the offer.", ("--seen",), hidden=True)]
+Seen = Annotated[str, Field("For web pages: a terminal has just shown the sprints.", ("--seen",), hidden=True)]
 _LIMITS = ("sprints", "tests", "item", "usd", "until")
 
 
@@ -206,7 +206,7 @@ def _offered(name: str, offer: "Offer") -> list[str]:
     out += [f"check     {cut(one_line(one), 110)}" for one in offer.checks]
     out += [f"cap       {one_line(one)}" for one in offer.caps]
     out += [f"agents    {one_line(one)}" for one in offer.agents]
-    out.append(f"tests     {'first, by a Test Writer' if offer.needs_tests else 'by the agent that does the work'}")
+    out.append(f"tests     {'first, by a Test Writer' if offer.needs_tests else 'by the Doer, with the work'}")
     out += [f"before    {cut(one_line(offer.replaces), 200)}"] if offer.replaces else []
     return out
 

@@ -30,7 +30,7 @@ def show_all(everything: Annotated[bool, Field("Include merged and closed reques
     with looked_at() as app:
         found, unsaid = operations.listed(app.store, everything), operations.unsaid(app.store, app.config)
         now = app.store.now()
-    words = [f"{bead.id} has passed; to push it, type: nobrakes pr open {bead.id}" for bead in unsaid]
+    words = [f"{bead.id} has passed its checks; to push, type: nobrakes pr open {bead.id}" for bead in unsaid]
 
     def text(screen: Screen) -> str:
         rows = [
@@ -98,8 +98,8 @@ def view(bead: Bead) -> Output:
 
 AsJson = Annotated[bool, Field("Print only the result, as JSON.", ("--json",))]
 LISTED = {
-    "revert": "reverts a merge",
-    "other_revert": "reverts a bead by hand, without evidence",
+    "revert": "a revert of a merge",
+    "other_revert": "a manual revert of a bead, without evidence",
     "earlier": "a bead merged before evidence was recorded",
     "own": "a person's own commit",
     "taken_back": "merged, and later reverted",
@@ -112,7 +112,7 @@ _HUNG = len("validate   ")
 
 def review(
     bead: Annotated[str | None, Field("Show the evidence of this bead's merges.", metavar="BEAD")] = None,
-    limit: Annotated[int, Field("Without a bead: the maximum number.", ("--limit", "-n"), least=1)] = 20,
+    limit: Annotated[int, Field("Without a bead: the maximum number of reviews.", ("--limit", "-n"), least=1)] = 20,
 ) -> Output:
     """Show what the Reviewer merged and rejected, newest first; with a bead, the evidence of its merges. Evidence names
     the trees, the results of the checks, the test counts, who did the work, and the cost. It is read from git alone
@@ -179,9 +179,9 @@ def _report(report: "Report", screen: Screen) -> str:
         first, *more = layout.wrapped(text, "", _UNDER)
         out += [first.replace(_WRONG, screen.paint(_WRONG, "red"), 1), *more]
     merged = sum(seen.word.value in ("merged", "taken_back") for seen in report.commits)
-    out.append(f"{_times(len(report.commits), 'commit')} on main, {merged} of beads with their evidence")
+    out.append(f"{_times(len(report.commits), 'commit')} on main, {merged} of them merges of beads with evidence")
     end = f", the last is {report.tip[:12]}" if report.tip else ""
-    out.append(f"{_times(report.records, 'record')} in the chain{end}")
+    out.append(f"{_times(report.records, 'record')} in the evidence chain{end}")
     if report.wrong:
         return "\n".join([*out, screen.paint(_times(len(report.wrong), "fault"), "red")])
     out.append(screen.paint("main matches its evidence", "green"))
@@ -193,11 +193,11 @@ def _report(report: "Report", screen: Screen) -> str:
 def _meaning(report: "Report", merged: int) -> Iterator[str]:
     if merged:
         yield (
-            "That means: git has the files and changes that each record names, each recorded check passed, and no "
+            "A match means: git has the files and changes that each record names, each recorded check passed, and no "
             "record was changed or removed later."
         )
     else:
-        yield "That means: main has no commit of a bead with evidence, so there was nothing to compare."
+        yield "main has no commit of a bead with evidence, so there was nothing to compare."
     if report.reruns:
         yield f"The checks ran again on {_times(len(report.reruns), 'commit')} and passed."
     elif merged:
@@ -231,7 +231,7 @@ def _shown(found: "Record", screen: Screen) -> str:
 
 def _record(found: "Record", screen: Screen) -> str:
     record = found.record
-    out = [f"{screen.paint('WRONG', 'red')}: do not trust this: {one_line(found.problem)}"] if found.problem else []
+    out = [f"{screen.paint('WRONG', 'red')}: invalid evidence: {one_line(found.problem)}"] if found.problem else []
     if not record:
         return "\n".join([*out, f"evidence {found.evidence}"])
     bead = record["bead"]
@@ -284,7 +284,7 @@ def _step(step: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
         how = {
             "ran": f"run {step.get('run')}",
             "recorded": f"recorded run {step.get('run')} of the same tree, checks and environment",
-            "stands_for": f"run {step.get('run')} of {step.get('tip', {}).get('commit', '')[:12]} counts for it",
+            "stands_for": f"run {step.get('run')} of {step.get('tip', {}).get('commit', '')[:12]} counts for this step",
         }.get(step["how"], "the run is not recorded")
         whose = f", of {run['bead']}" if run and run["bead"] not in (None, record["bead"]["id"]) else ""
         of = _base(record) if step["of"] == "main" else step["of"]
@@ -292,7 +292,7 @@ def _step(step: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
         if step["how"] == "ran" and run:
             yield from (f"           {_check(check)}" for check in run["checks"])
         if "main_was_red" in step:
-            yield f"           {_base(record)} failed too, without the branch; only the result of both together counts"
+            yield f"           {_base(record)} also failed without the branch; only the combined result counts"
 
 
 def _approved(approval: Mapping[str, Any] | None) -> Iterator[str]:
@@ -308,7 +308,7 @@ def _read(said: Mapping[str, Any] | None) -> Iterator[str]:
         return
     word = "reviewed" if said.get("read") else "unreviewed"
     by = f", and continued with the work: {one_line(str(said['by']))}" if said.get("by") else ""
-    yield one_line(f"{word:<10} by a second agent, ${float(said.get('cost_usd') or 0):.2f}{by}")
+    yield one_line(f"{word:<10} by a second agent for ${float(said.get('cost_usd') or 0):.2f}{by}")
     for one in said.get("rounds", ()):
         model = one_line("/".join(part for part in (one["agent"], one["model"]) if part))
         came = (

@@ -48,7 +48,7 @@ def _page(found: "SessionView", screen: Screen) -> list[str]:
         if session.detail and session.state.value in ("ready", "stuck"):
             page.append(f"the last turn: {cut(one_line(session.detail), 300)}")
     for one in found.messages:
-        waits = "" if one.turn is not None else "  (the agent reads it in the next turn)"
+        waits = "" if one.turn is not None else "  (the agent reads this message in the next turn)"
         page += ["", screen.paint(f"{one.author or session.agent}:{waits}", "bold")]
         page += [f"  {line}" for line in lines(one.text)]
     for question in found.questions:
@@ -58,7 +58,7 @@ def _page(found: "SessionView", screen: Screen) -> list[str]:
 
 
 def sessions(
-    everything: Annotated[bool, Field("Include ended sessions, and those of attempts on beads.", ("--all",))] = False,
+    everything: Annotated[bool, Field("Include ended sessions and sessions of attempts.", ("--all",))] = False,
     user: UserPlace = False,
 ) -> Output:
     """List the open sessions with agents, newest first."""
@@ -80,17 +80,17 @@ def _rows(found: "list[Session]", held: Mapping[int, int]) -> list[str]:
 
 def relay(
     words: Annotated[
-        list[str] | None, Field("The task ('-' reads stdin); before it, a repository.", metavar="[REPO] PROMPT")
+        list[str] | None, Field("A repository or nothing, then the task ('-' reads stdin).", metavar="[REPO] PROMPT")
     ] = None,
     agent: Annotated[str, Field("The agent (default: the first of agents.doer).", ("--agent",))] = "",
     model: Annotated[str, Field("The agent's model (default: as in the settings).", ("--model",))] = "",
-    in_place: Annotated[bool, Field("Work in the checkout itself instead of a clone.", ("--in-place",))] = False,
+    in_place: Annotated[bool, Field("Work in your checkout instead of a private clone.", ("--in-place",))] = False,
     session: Annotated[
         int | None, Field("Continue this session; without a prompt, show its result.", ("--session",), least=1)
     ] = None,
     plan: Annotated[bool, Field("Plan first, and start the work after you approve the plan.", ("--plan",))] = False,
     files: Annotated[bool, Field("Write progress.json and output.json, and print their folder.", ("--files",))] = False,
-    hands_in: Annotated[bool, Field("With --session: give its branch to the Reviewer.", ("--hand-in",))] = False,
+    hands_in: Annotated[bool, Field("With --session: hand its branch to the Reviewer.", ("--hand-in",))] = False,
     user: UserPlace = False,
 ) -> Output:
     """Start a session that works, as `nobrakes session start --works` does, in any repository: let an agent work in a
@@ -222,9 +222,9 @@ def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
     out += [f"tests: {one_line(command)}" for command in found.tests]
     if found.kept:
         out += [
-            "the agent works in the checkout itself; before each turn nobrakes saves your files to",
+            "the agent works in your checkout; before each turn nobrakes saves your files to",
             f"  {one_line(found.kept)}",
-            "  each folder has HEAD, the index, ignored files, and a repository whose branch `before` has all others:",
+            "  each folder has HEAD, the index, ignored files, and a repository with the rest in branch `before`:",
             "  git fetch FOLDER/repository.git before:before-session  restores them as a branch of yours",
         ]
     out += ["the agent's last message:", *(f"  {line}" for line in lines(found.last_words))] if found.last_words else []
@@ -267,7 +267,7 @@ def events(
             known(app.store, bead)
         if export is not None:
             if public or after or bead is not None:
-                raise UsageError("--export writes all events, from where FILE ends", "Leave the other options out.")
+                raise UsageError("--export cannot be combined with --public, --after or --bead", "Leave them out.")
             return views.export(app, export, follow)
         if public:
             return views.show(app.store, after, bead, follow)
@@ -330,6 +330,6 @@ def log(bead: str, attempt: int | None, last: int) -> Output:
             end = one.outcome.value if one.outcome else "works"
             out.append(screen.paint(f"attempt {one.number}: {one.role.value} {one_line(one.name)}: {end}", "bold"))
             out += [_line(line, screen) for line in spoken] or ["  the agent printed nothing"]
-        return "\n".join(out) or "no agent has worked on it yet"
+        return "\n".join(out) or "no agent has worked on this bead yet"
 
     return Output(found, text)

@@ -94,7 +94,7 @@ def status(as_json: AsJson = False) -> Output:
 
 
 def cap_lines(caps: "Iterable[CapView]") -> list[str]:
-    lifted = "  (lifted until its period ends)"
+    lifted = "  (you lifted this cap until its period ends)"
     return [f"caps.{cap.name}: {cap.spent:.6g} of {cap.limit:.6g}{lifted if cap.lifted else ''}" for cap in caps]
 
 
@@ -104,7 +104,7 @@ def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
         return []
     out = []
     if found.trouble:
-        why = f"machine: the limits cannot be read, so no agent starts: {found.trouble}. {found.mend}"
+        why = f"this machine's limits cannot be read, so no agent starts: {found.trouble}. {found.mend}"
         out.append(screen.paint(one_line(why), "red"))
     for name, spent, limit in (
         ("agents", found.taken, found.agents),
@@ -113,9 +113,9 @@ def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
     ):
         if limit is None:
             continue
-        unknown = f"limit {limit:.6g}; how much is used is not known"
+        unknown = f"limit {limit:.6g}; the use so far is unknown"
         used = unknown if found.trouble else f"{spent:.6g} of {limit:.6g}"
-        out.append(f"machine.{name}: {used}, for all repositories together")
+        out.append(f"machine.{name}: {used} for all repositories of this machine")
     return out
 
 
@@ -221,7 +221,7 @@ def _board(found: "BoardView", now: float, screen: Screen) -> str:
         out += [screen.paint(f"{name} ({found.counts[name]})", COLUMN_STYLES.get(name, "bold"))]
         for card in cards:
             why = (
-                f"{who[card.id]} is working on it"
+                f"{who[card.id]} is working on this bead"
                 if card.id in who
                 else "; ".join(card.reasons)
                 if name == "blocked"

@@ -106,7 +106,7 @@ def test_a_cap_is_lifted_with_a_warning_and_holds_again(repository, store, say):
     assert "caps.day.usd is lifted until" in said and "more than the 12.5 that you allowed" in said
     assert "nobrakes providers keep day.usd" in said
     say("providers", "lift", "day.usd")
-    assert "(lifted until its period ends)" in say("providers")
+    assert "(you lifted this cap until its period ends)" in say("providers")
     assert "applies again: 12.5" in say("providers", "keep", "day.usd")
     assert "lifted" not in say("providers")
     changed = [event.data["after"] for event in store.events() if event.kind is Kind.LIMITS_CHANGED]

@@ -88,7 +88,7 @@ def test_what_is_merged_at_work_and_proposed_of_a_feature_is_taken_back_and_the_
     for command in (("resume", "login"), ("rollback", "login", "--yes")):
         project.nobrakes("forge", *command, expect=17)
     project.nobrakes("run")
-    assert project.statuses() == {**gone, "other": "done", bead: "done"}, "nothing is done again"
+    assert project.statuses() == {**gone, "other": "done", bead: "done"}, "the first result is shown"
 
 
 def test_later_work_on_the_same_file_is_asked_about_and_nothing_is_half_taken_back(project: Built) -> None:

@@ -63,7 +63,7 @@ def test_what_must_be_mended_is_sent_back_and_lands_once_it_was_read_again(proje
     assert "1 P1, 1 P3" in project.nobrakes("history", "one").stdout
     page = project.nobrakes("review", "one").stdout
     for text in (
-        "reviewed   by a second agent, $0.00",
+        "reviewed   by a second agent for $0.00",
         "round 1, script: 2 found",
         "P1 edge_cases src/one:1 An empty name",
     ):

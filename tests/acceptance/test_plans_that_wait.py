@@ -24,5 +24,5 @@ def test_only_a_plan_with_drafts_waits_for_a_person(
     project = Scripted(tmp_path)
     (tmp_path / "plan.json").write_text(json.dumps({"beads": beads}))
     said = project.nobrakes("plan", "apply", str(tmp_path / "plan.json"), *options).stdout
-    assert ("agents start only after you approve this" in said) == waits
+    assert ("agents start only after you approve these beads" in said) == waits
     assert ("nothing needs your approval" in project.nobrakes("approve", expect=None).stdout) != waits

@@ -100,7 +100,7 @@ def test_a_sound_cli_of_an_unknown_version_passes_and_is_named(house: House, tmp
     house.use(gemini=fake(tmp_path, "sound"))
     done = house.nobrakes("doctor", "--agents")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "gemini: nobrakes is untested with this version (0.99.1)" in done.stdout
+    assert "gemini: nobrakes is not tested with 0.99.1" in done.stdout
     seen = abilities.recall(house.paths)["gemini"]
     assert (seen.version, seen.known, dict(seen.can)) == ("0.99.1", False, dict.fromkeys(abilities.CHECKS, True))
 
@@ -245,7 +245,7 @@ def test_an_acp_agent_that_nobody_tried_goes_without_sessions(house: House, tmp_
 def test_gemini_cli_is_tried_as_an_acp_agent_where_nobody_named_one(house: House, tmp_path: Path) -> None:
     house.use_unnamed(fake(tmp_path, "permits"))
     done = house.nobrakes("doctor", "--agents")
-    assert f"acp: no command is set for it, so nobrakes tested {tmp_path}/gemini-permits --acp" in done.stdout
+    assert f"acp: no command is set, so nobrakes tested {tmp_path}/gemini-permits --acp" in done.stdout
     assert done.returncode == 1 and abilities.recall(house.paths)["acp"].can["deny"] is False
     house.use_unnamed(fake(tmp_path, "unguarded"))  # sound as Gemini CLI, and not as an ACP agent
     code, acp = house.tried("acp")

@@ -189,7 +189,7 @@ def test_the_table_names_what_is_missing_and_what_failed() -> None:
     shown = doctor.text(found, Screen()).splitlines()
     assert shown[1] == "claude   missing: not installed, so not tested"
     assert shown[2].split() == ["codex", "9.9", "ok", "FAILED", "-"]
-    assert shown[3].startswith("codex: nobrakes is untested with this version (9.9)")
+    assert shown[3].startswith("codex: nobrakes is not tested with 9.9")
     assert shown[4] == "codex: stream: no session"
     assert not found.ok and found.agents[0].ok
 
@@ -198,6 +198,6 @@ def test_what_cannot_be_told_is_said_and_an_agent_that_nobody_named_fails_nothin
     checks = (Check("spawn", True), Check("deny", None, "it asked for nothing"), Check("kill", False, "it lived on"))
     acp = conformance.Tried("acp", "/x", "0.61.0", False, checks, ("gemini", "--acp"), named=False)
     shown = doctor.text(conformance.Report("nowhere", (acp,)), Screen())
-    assert "no command is set for it, so nobrakes tested gemini --acp" in shown
+    assert "no command is set, so nobrakes tested gemini --acp" in shown
     assert "acp: deny: it asked for nothing" in shown and "acp: kill: it lived on" in shown
     assert acp.ok and not replace(acp, named=True).ok

@@ -108,4 +108,4 @@ def test_what_a_notice_says_is_not_said_again_by_its_event(capsys):
 
 def test_frozen_merges_wait_until_main_is_green_whatever_fails_there():
     lines = daemon.picture(Board(now=1.0, frozen=True), 1.0, daemon.Titles(Beads()), str, "", [], Screen(80))
-    assert lines == ["  waiting  frozen: merges wait until main passes its checks"]
+    assert lines == ["  waiting  merges frozen until main passes its checks"]
