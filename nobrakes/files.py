@@ -73,8 +73,8 @@ class InPlace:
         for path, known in self._known.items():
             if _identity(path) not in (known, None):
                 raise RepositoryReplaced(
-                    f"{path} is not the folder with which this daemon started: the repository was moved or restored, "
-                    "and another one is in its place"
+                    f"{path} is not the folder in which this daemon started: somebody moved or restored the "
+                    "repository, and another folder is in its place"
                 )
 
 

@@ -138,7 +138,7 @@ class Guard:
         for name, value in scope["headers"]:
             headers.setdefault(name.lower(), []).append(value)
         if len(headers.get(b"host", [])) != 1 or headers[b"host"][0].lower() not in self.hosts:
-            return 421, "this server does not have this name", ""
+            return 421, "this server does not accept requests for that host name", ""
         if b"origin" in headers:
             return 403, "this server does not answer web pages", ""
         if scope["path"] != PATH:

@@ -104,9 +104,9 @@ def _park_bead(ports: Ports, name: str, said: str) -> bool:
         if not going:
             store.escalate(new, name, None, "nobrakes")
         if holds:
-            why = f"nobrakes itself failed on it {count(len(before) + 1, 'time')}, see escalation {before[-1].id}"
+            why = f"nobrakes itself failed on the bead {count(len(before) + 1, 'time')}, see escalation {before[-1].id}"
             store.record(Event(Kind.HELD, name, data={"reason": why}))
-            text = f"{name} is held: {why}. `nobrakes release {name}` tries it once more"
+            text = f"{name} is held: {why}. `nobrakes release {name}` tries the bead once more"
             ports.notifier.tell(Notice(text, name, urgent=True))
     return bool(going) or holds or not any(one.resolved_at is None for one in before)
 

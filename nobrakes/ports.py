@@ -100,8 +100,8 @@ class Ports:
     adapter: Callable[[str], Adapter]
     environment: Mapping[str, str]  # what agents and checks see of the human's environment
     credentials: Mapping[str, str] = field(default_factory=dict)  # what agents alone may be given, by their adapter
-    sandbox_trouble: Callable[[], str] = lambda: "none was asked for"  # why bubblewrap does not work; empty: it does
-    wall_trouble: Callable[[], str] = lambda: "none was asked for"  # why Landlock does not work; empty: it does
+    sandbox_trouble: Callable[[], str] = lambda: "no sandbox is wanted"  # why bubblewrap does not work; empty: it does
+    wall_trouble: Callable[[], str] = lambda: "no wall is wanted"  # why Landlock does not work; empty: it does
     start_trouble: Callable[[str], str] = lambda agent: ""  # why its CLI does not work; empty: it does, or nobody knows
     git_trouble: Callable[[], str] = str  # why git does not work for this account; empty: it does
     channel: ChannelServer = field(default_factory=NoChannel)

@@ -262,7 +262,7 @@ def needs_you(view: "LiveView", now: float, wanted: str) -> list[Row]:
     """Escalations, costliest first."""
     found = [one for one in view.escalations if fits(f"{one.id} {one.bead or ''} {one.type.value} {one.title}", wanted)]
     others = len(view.board.hindrances.asks)
-    told = count(others, "other thing needs you", "other things need you") + " for you, named above"
+    told = count(others, "other thing needs you", "other things need you") + ", named above"
     return [_escalation(one, now) for one in found] or [_plain(told if others else "nothing needs you")]
 
 

@@ -69,7 +69,7 @@ KEYS: Mapping[str, str] = {
     "most": "the maximum number of rounds",
     "open": "the number of findings without a decision",
     "reviews": "the number of rounds until then in which at least one reviewer finished",
-    "risk": "whether a person accepted the risk of fewer reviews",
+    "risk": "whether a person accepted the risk of fewer plan reviews",
     "round": "the number of the round of plan reviews or code reviews, counted from 1",
     "of": "the maximum number of rounds of code reviews",
     "cost_usd": "the cost of the code review, in dollars",

@@ -228,7 +228,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     },
     Kind.FEATURE_CHANGED: {"parts": ["criteria", "notes"]},
     Kind.SPRINT_MOVED: {"sprint": 2, "state": "executing"},
-    Kind.FEATURE_TOLD: {"text": "its session expires in 2.0 hours", "severity": "warning", "session": 5},
+    Kind.FEATURE_TOLD: {"text": "the Shaper's session expires in 2.0 hours", "severity": "warning", "session": 5},
     Kind.PLAN_ROUND_ENDED: {
         "round": 2,
         "version": 2,

@@ -32,30 +32,30 @@ class Name(StrEnum):
     # agents
     TEST_WRITER_SPAWNED = "test_writer_spawned", "A Test Writer started on the bead."
     TEST_WRITER_COMPLETED = "test_writer_completed", "The new tests fail as they should. A Doer is next."
-    TEST_WRITER_FAILED = "test_writer_failed", "The Test Writer ended without proven tests, or lost the bead."
+    TEST_WRITER_FAILED = "test_writer_failed", "The Test Writer ended without failing tests, or lost its claim."
     DOER_SPAWNED = "doer_spawned", "A Doer started on the bead."
     DOER_COMPLETED = "doer_completed", "The Doer handed in its work. The Reviewer is next."
-    DOER_FAILED = "doer_failed", "The Doer ended without handing in work, or lost the bead."
+    DOER_FAILED = "doer_failed", "The Doer ended without handing in work, or lost its claim on the bead."
     CRASH_TIMEOUT = (
         "crash_timeout",
-        "An agent crashed, was killed, showed no activity or ran out of time. The event of its end follows.",
+        "An agent crashed, was killed, showed no activity or ran out of time. Another event reports the agent's end.",
     )
     STOP_REQUESTED = "execution.stop_requested", "A person stopped one agent."
     # reviews
     REVIEW_STARTED = "review_started", "The Reviewer started on the bead's work."
     REVIEW_PASSED = "review_passed", "The bead's work passed its review and is on main."
     REVIEW_FAILED = "review_failed", "The work did not pass its review and goes back to a Doer."
-    REVIEW_INTERRUPTED = "review_interrupted", "The review ended without a verdict. If possible, another one follows."
-    REBASE_CONFLICT = "rebase_conflict", "The work conflicts with main. The event of the review's end follows."
+    REVIEW_INTERRUPTED = "review_interrupted", "The review ended without a verdict. nobrakes may review the work again."
+    REBASE_CONFLICT = "rebase_conflict", "The work conflicts with main. Another event reports the review's end."
     CODE_REVIEW_STARTED = "code_review.started", "An agent started to review work that passed its checks."
-    CODE_REVIEW_ENDED = "code_review.ended", "An agent's code review ended, with its findings, or failed."
+    CODE_REVIEW_ENDED = "code_review.ended", "An agent's code review ended or failed. The event lists its findings."
     # pull requests
     PR_ALLOWED = "pr.allowed", "A person allowed nobrakes to push work that passed and open its pull request."
     PR_CREATED = "pr.created", "nobrakes opened the bead's pull request."
     PR_REVIEW_STARTED = "pr.review_started", "People, or checks at the code host, started to review the pull request."
-    PR_ISSUE_FOUND = "pr.issue_found", "Somebody with write access commented on it, or a check at the code host failed."
+    PR_ISSUE_FOUND = "pr.issue_found", "Somebody with write access commented on the pull request, or a check failed."
     PR_APPROVED = "pr.approved", "Somebody with write access approved the pull request."
-    PR_MERGED = "pr.merged", "Somebody merged the pull request. The event of the review's end follows."
+    PR_MERGED = "pr.merged", "Somebody merged the pull request. Another event reports the review's end."
     # people
     ESCALATION = "escalation", "nobrakes asked a person to decide something, or showed a suggestion."
     QUESTION_ASKED = "question.asked", "An agent asked a person a question. The bead waits for the answer."
@@ -79,13 +79,13 @@ class Name(StrEnum):
     STATUS = ("execution.status", "A bead's state changed: work began or ended, files changed, tests ran, or it waits.")
     AGENT_LOGGED = "agent.logged", "An agent wrote a line into the bead's log."
     AGENT_NOTIFIED = "agent.notified", "An agent sent the person a notice."
-    AGENT_TESTED = "agent.tested", "An agent ran the checks in its workspace. The event has each result."
+    AGENT_TESTED = "agent.tested", "An agent ran the checks in its workspace. The event has the result of each check."
     AGENT_HANDED_OFF = "agent.handed_off", "An agent reported how its work ended. Its process is still running."
     # sessions
     SESSION_BEGAN = "session.began", "A person started a session with an agent."
     SESSION_SAID = "session.said", "Somebody sent a message to a session."
     SESSION_TURN_STARTED = "session.turn_started", "nobrakes started a session's agent for one turn."
-    SESSION_TURN_ENDED = "session.turn_ended", "A session's agent ended its turn. Its answer is in the session."
+    SESSION_TURN_ENDED = "session.turn_ended", "A session's agent ended its turn. The session has the agent's answer."
     SESSION_ENDED = "session.ended", "A person ended a session."
     PROJECT_SET = "project.set", "A chat agent's session now works on this project."
     # features
@@ -102,7 +102,7 @@ class Name(StrEnum):
     PLAN_REVIEW_ENDED = "review.ended", "A review of a feature's plan ended or failed."
     REVIEW_ITERATION_COMPLETE = "review.iteration_complete", "A round of reviews of a feature's plan ended."
     REVIEW_SIGNOFF_REQUIRED = "review.signoff_required", "A feature's plan needs a person's sign-off."
-    REVIEW_APPROVED = "review.approved", "A person signed off a feature's plan. Its beads are not live yet."
+    REVIEW_APPROVED = "review.approved", "A person signed off a feature's plan. No agent works on the beads yet."
     REVIEW_FINDINGS = "review.findings", "A plan reviewer reported a problem."
     FINDING_SETTLED = "review.finding_settled", "A person decided about a plan reviewer's finding."
     TODO_COLLECTED = "todo.collected", "nobrakes collected a suggestion or `TODO`, to be planned later in the feature."
@@ -110,8 +110,8 @@ class Name(StrEnum):
     REPLANNING = "todo.replanning_triggered", "A feature went back from implementation to planning."
     # checks and main
     CHECK_FLAKED = "check.flaked", "A check failed and passed on the same files."
-    CHECK_QUARANTINED = "check.quarantined", "A person put a test or check into quarantine: it blocks no merge."
-    CHECK_QUARANTINE_LIFTED = "check.quarantine_lifted", "The quarantine ended: the test or check must pass."
+    CHECK_QUARANTINED = "check.quarantined", "A person put a test or check into quarantine: it cannot block merges."
+    CHECK_QUARANTINE_LIFTED = "check.quarantine_lifted", "The quarantine of a test or check ended: it must pass again."
     MAIN_GREEN = "main.green", "The latest commit of main passed its checks."
     MAIN_FROZEN = "main.frozen", "main failed its checks or its set-up: merges have stopped."
     MAIN_UNFROZEN = "main.unfrozen", "main passes its checks again: merges continue."
@@ -122,14 +122,14 @@ class Name(StrEnum):
     DAEMON_STOPPED = "daemon.stopped", "A daemon stopped cleanly."
     LIMITS_CHANGED = "limits.changed", "A person changed limits while agents were running."
     CONFIG_CHANGED = "config.changed", "A person changed a setting in config.toml, or undid such a change."
-    PROVIDER_REFUSED = "provider.refused", "A provider of models refused a request. For now no agent uses it."
+    PROVIDER_REFUSED = "provider.refused", "A provider of models refused a request. For now no agent uses the provider."
     PROVIDER_AVAILABLE = "provider.available", "Agents use the provider again."
     CAP_REACHED = "cap.reached", "A cap on cost, tokens or time was reached: no agent starts."
     SAFETY_REDUCED = "safety.reduced", "Agents run with less protection than they should."
     SAFETY_DANGER_SEEN = "safety.danger_seen", "An agent called a tool in a way that looks dangerous."
     SAFETY_HOSTS_REFUSED = "safety.hosts_refused", "An agent or check tried to reach hosts that are not allowed."
     # the log itself
-    LOG_BEGUN = "log.begun", "A file of events starts here, or starts again; `seq` is 0."
+    LOG_BEGUN = "log.begun", "An events file begins or begins again with this line, whose `seq` is 0."
 
 
 @frozen

@@ -78,7 +78,7 @@ def public_events(store: "Store", after: int, bead: str | None = None) -> "Itera
 
 TIMEOUT_SECONDS = 30.0
 RETRY_SECONDS = 15.0
-OTHER = "the database does not have the last event of the file: it is another database, or an older copy was restored"
+OTHER = "the database lacks the last event of the events file: it is another database, or an older copy was restored"
 
 
 @frozen

@@ -341,14 +341,14 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
         "and answers are kept.",
         _form(
             f"{FRESH}: a new conversation begins with a summary, the drafts and all answers",
-            f"{FROM_BASE}: nobrakes cancels and archives the drafts; planning starts again",
+            f"{FROM_BASE}: nobrakes cancels and archives the drafts, then plans the feature again",
             f"{VIEW_ONLY}: nothing starts",
         ),
     ),
     About.BUDGET: (
         "Planning feature {feature} ({title}) has cost {usd} USD: continue?",
-        "The cost reached the setting forge.shaper_usd. No turn begins before you answer this.",
-        _form(f"{CONTINUE}: the same amount again", f"{CLOSE}: the feature pauses; its drafts and questions stay"),
+        "The cost reached the setting forge.shaper_usd. The Shaper continues only after your answer.",
+        _form(f"{CONTINUE}: allow the same cost again", f"{CLOSE}: the feature pauses; drafts and questions stay"),
     ),
     About.FAILING: (
         "Feature {feature} ({title}) stopped in {stage}: {why}",
@@ -360,7 +360,7 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
         "nobrakes told the Shaper {turns} to continue, but its turns ended without a question and without a complete "
         "plan. `nobrakes session show {session}` shows its messages.",
         shaper_form(
-            f"{GO_ON}: nobrakes tells it again", f"{IS_COMPLETE}: its drafts are the plan and go to review", priority=2
+            f"{GO_ON}: nobrakes asks the Shaper again", f"{IS_COMPLETE}: reviewers review the drafts", priority=2
         ),
     ),
 }

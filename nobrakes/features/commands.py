@@ -26,9 +26,9 @@ Criteria = Annotated[
     tuple[str, ...], Field("Your own criterion, or 'review: TEXT' for a code review.", ("--criterion",), "TEXT", TEXT)
 ]
 # a page sends a 0 beside what is ticked, so that no tick is a choice, too
-Without = Annotated[tuple[int, ...], Field("Leave out this standard criterion, by its number.", ("--without",), "N")]
+Without = Annotated[tuple[int, ...], Field("Leave out the standard criterion with this number.", ("--without",), "N")]
 Only = Annotated[
-    tuple[int, ...] | None, Field("Keep only this standard criterion, by its number; 0: none.", ("--only",), "N")
+    tuple[int, ...] | None, Field("Keep only the standard criterion with this number; 0 keeps none.", ("--only",), "N")
 ]
 Files = Annotated[
     tuple[str, ...] | None, Field("A file, folder or pattern that the feature changes.", ("--file",), "PATH", TEXT)
@@ -55,7 +55,7 @@ def new(
     made = controls.begin(app.store, app.paths, app.config, app.git, wanted, by)
     points = len(app.store.items(made.id))
     told = [f"feature {made.id} started: {one_line(made.title)}", *criteria(made)]
-    told += [f"{count(points, 'open point')} in its files: `nobrakes forge scan {made.id}`"] if points else []
+    told += [f"{count(points, 'open point')} in the feature's files: `nobrakes forge scan {made.id}`"] if points else []
     return made, "\n".join(told)
 
 
@@ -84,7 +84,7 @@ def criteria(feature: Feature) -> list[str]:
 def pause(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
     """Pause a feature: the agent finishes its current turn and starts no other. You can then plan another feature."""
     found = controls.pause(app.store, app.paths, feature, by)
-    return _moved(found, f"is paused; `nobrakes forge resume {found.id}` continues it")
+    return _moved(found, f"is paused; `nobrakes forge resume {found.id}` continues the feature")
 
 
 Fresh = Annotated[bool, Field("If the feature expired: start a new session with a summary (default).", ("--fresh",))]
@@ -124,34 +124,34 @@ def cancel(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
         f"{one_line(one.name)} on bead {one.bead}" if isinstance(one, Attempt) else f"session {one.session.id}"
         for one in controls.agents_of(app.store, feature, stopping=True)
     ]
-    what = f"{', '.join(ends)} {'is' if len(ends) == 1 else 'are'} stopping" if ends else "no agent is working on it"
-    return _moved(found, f"is paused: {what}; `nobrakes forge resume {found.id}` continues it")
+    what = f"{', '.join(ends)} {'is' if len(ends) == 1 else 'are'} stopping" if ends else "no agent is working now"
+    return _moved(found, f"is paused: {what}; `nobrakes forge resume {found.id}` continues the feature")
 
 
 def archive(
-    app: "App", by: str, feature: Id, back: Annotated[bool, Field("Show it in lists again.", ("--back",))] = False
+    app: "App", by: str, feature: Id, back: Annotated[bool, Field("Show the feature in lists.", ("--back",))] = False
 ) -> tuple[Feature, str]:
     """Hide a feature from lists, without deleting it: `forge list --archived` still shows it."""
     found = controls.archive(app.store, feature, not back, by)
-    return _moved(found, "appears in lists again" if back else "is hidden from lists; nothing is deleted")
+    return _moved(found, "appears in lists of features again" if back else "is hidden from lists; nothing is deleted")
 
 
 Change = Annotated[str, Field("What to change.", most=TEXT, reads_stdin=True)]
 Question = Annotated[str, Field("Your question.", most=TEXT, reads_stdin=True)]
-Step = Annotated[str, Field("One bead of the plan.", ("--step",), "BEAD")]
+Step = Annotated[str, Field("The bead of the plan that you mean.", ("--step",), "BEAD")]
 
 
 def change(app: "App", by: str, feature: Id, text: Change, step: Step = "") -> tuple[Feature, str]:
     """Ask for a change of the plan. The Shaper changes the plan, plan reviewers review it, and you approve it again."""
     found = controls.ask_change(app.store, app.paths, feature, text, by, step)
-    return _moved(found, f"is in {found.stage.value}: its Shaper gets your text")
+    return _moved(found, f"is in {found.stage.value}: the feature's Shaper gets your text")
 
 
 def discuss(app: "App", by: str, feature: Id, text: Question, step: Step = "") -> tuple[Feature, str]:
     """Ask the Shaper a question about the plan or about one step. This changes nothing."""
     found = controls.discuss(app.store, app.paths, feature, text, by, step)
     shows = f"`nobrakes session show {found.session}` will show the answer"
-    return _moved(found, f"is unchanged: its Shaper gets your question; {shows}")
+    return _moved(found, f"is unchanged: the feature's Shaper gets your question; {shows}")
 
 
 def _moved(found: Feature, words: str) -> tuple[Feature, str]:
@@ -167,12 +167,12 @@ def answer(app: "App", by: str, feature: Id, number: Point, text: Answer) -> tup
     You cannot sign off the plan before you have answered every open point."""
     point = controls.answer_point(app.store, app.paths, feature, number, text, by)
     left = len(open_points(app.store, feature))
-    then = f"{count(left, 'open point')} left" if left else "no open point is left"
+    then = f"open points that still need an answer: {left or 'none'}"
     return point, f"you answered open point {number}, {one_line(point.where)}; {then}"
 
 
-Risk = Annotated[bool, Field("Accept the risk of fewer reviews than recommended.", ("--take-risk",))]
-Reason = Annotated[str, Field("Why you sign off with undecided findings.", ("--reason",), most=TEXT)]
+Risk = Annotated[bool, Field("Accept the risk of fewer plan reviews than recommended.", ("--take-risk",))]
+Reason = Annotated[str, Field("Why you sign off a plan that has undecided findings.", ("--reason",), most=TEXT)]
 
 Version = Annotated[int, Field("Sign off only if the plan still has this version.", ("--seen",), "VERSION")]
 
@@ -189,9 +189,9 @@ def sign_off(
     kept = feature_page.sign_off(app.store, rules, feature, by, take_risk=take_risk, reason=reason, seen=version)
     wake(app.paths)
     then, _ = approval(app.store, rules)
-    risk = f", after only {kept.reviews} of {count(kept.most, 'review')}" if kept.risk else ""
+    risk = f", after only {kept.reviews} of {count(kept.most, 'plan review')}" if kept.risk else ""
     signed = f"you signed off version {kept.version} of {feature}'s plan{risk}"
-    return kept, f"{signed}. No bead is live yet. Next: {then}"
+    return kept, f"{signed}. Agents do not work on its beads yet. Next: {then}"
 
 
 def checkpoint(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
@@ -199,7 +199,7 @@ def checkpoint(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
     found = ask_checkpoint(app.store, feature, by)
     wake(app.paths)
     waiting = sum(one.state.value == "waiting" for one in app.store.items(feature))
-    return found, f"feature {feature} goes back to its plan with {count(waiting, 'collected item')}"
+    return found, f"feature {feature} is planned again: its Shaper gets {count(waiting, 'collected item')}"
 
 
 def rollback(app: "App", by: str, feature: Id) -> tuple[RollbackView, str]:
@@ -208,4 +208,4 @@ def rollback(app: "App", by: str, feature: Id) -> tuple[RollbackView, str]:
     said = f"{count(len(done.cancels), 'bead')} cancelled"
     if done.is_over:
         return done, f"feature {done.feature} is rolled back: {said}, and main had none of its work"
-    return done, f"{said}; bead {done.bead} reverts {count(len(done.reverts), 'merge')} on main, after its review"
+    return done, f"{said}; bead {done.bead} reverts {count(len(done.reverts), 'merge')} on main, after a review"

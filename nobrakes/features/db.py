@@ -262,7 +262,7 @@ def begin_review(db: Database, id_: str, round_: int, domain: str, session: int 
         one = get_feature(db, id_)
         if any(found.domain == domain for found in reviews(db, id_, round_)):
             raise NotAllowed(
-                f"round {round_} of feature {id_} has its reviewer for {domain} already",
+                f"review round {round_} of feature {id_} already has a reviewer for {domain}",
                 f"`nobrakes forge show {id_}` shows the reviews.",
             )
         values = {"feature": id_, "round": round_, "domain": domain, "plan": one.plan, "session": session}
@@ -328,7 +328,7 @@ def resolve_finding(db: Database, finding: int, state: model.FindingState, answe
     now = db.now()
     with db.write():
         if (row := db.maybe("SELECT * FROM findings WHERE id = ?", (finding,))) is None:
-            raise NobrakesError(f"there is no finding {finding}", "`nobrakes forge show FEATURE` lists them.")
+            raise NobrakesError(f"there is no finding {finding}", "`nobrakes forge show FEATURE` lists the findings.")
         decided = "UPDATE findings SET state = ?, answer = ? WHERE id = ? AND state = 'open'"
         if not db.run(decided, (state.value, answer[:8000], finding)):
             return False

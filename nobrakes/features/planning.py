@@ -51,7 +51,7 @@ def plan_rollback(one: Standing) -> list[ForgeAction]:
     if rolling.status is Status.DONE:
         return [actions.FinishRollback(id_)]
     if rolling.status is Status.CANCELLED:
-        return [actions.DropRollback(id_, f"bead {rolling.bead}, which rolls it back, was cancelled")]
+        return [actions.DropRollback(id_, f"somebody cancelled bead {rolling.bead}, which rolls the feature back")]
     if About.ROLLBACK in one.asked:
         return []
     if rolling.status in WAITING_FOR_AGENT and is_handed_back(rolling.held):
@@ -220,9 +220,9 @@ def _reviewing_next(board: ForgeBoard, standing: Standing, seen: Tracker) -> lis
         return [actions.AskSignOff(feature.id, feature.plan)]
     if what is Then.ASK_DEGRADED and About.DEGRADED not in standing.asked:
         failed = ", ".join(dict.fromkeys(domain for one in seen.iterations[-2:] for domain in one.failed))
-        title = f"No reviewer finished a review in {count(seen.degraded, 'round')} in a row"
-        detail = f"These reviewers failed: {failed}. {seen.done} of {count(seen.most, 'round')} had a review."
-        form = shaper_form(f"{CONTINUE}: two more rounds start", f"{CLOSE}: you sign off the current plan")
+        title = f"No reviewer finished a review in {count(seen.degraded, 'review round')} in a row"
+        detail = f"These reviewers failed: {failed}. {seen.done} of {count(seen.most, 'plan review')} ended well."
+        form = shaper_form(f"{CONTINUE}: two more rounds of reviews start", f"{CLOSE}: you sign off the current plan")
         return [actions.Ask(feature.id, About.DEGRADED, title, detail, form, holds=False)]
     if what is Then.ASK_COST and About.REVIEW_BUDGET not in standing.asked:
         return [_cost(standing, rules)]
@@ -296,16 +296,16 @@ def _end(board: ForgeBoard, review: PlanReview, session: Session | None, standin
     if session is None or session.state is At.ENDED:
         return ReviewState.FAILED, "the reviewer's session was ended"
     if feature.stage is not Stage.REVIEW:
-        return ReviewState.FAILED, "the plan was opened again before the reviewer finished"
+        return ReviewState.FAILED, "somebody reopened the plan before the reviewer finished"
     if feature.state is not State.ACTIVE and session.state is At.READY:
-        return ReviewState.FAILED, f"the reviewer had not begun when the feature stopped ({feature.state.value})"
+        return ReviewState.FAILED, f"the reviewer had not started when the feature stopped ({feature.state.value})"
     if session.state is At.IDLE:
         halted = session.id in standing.halted
         return (ReviewState.FAILED, session.detail or "the reviewer was stopped") if halted else (ReviewState.DONE, "")
     if session.state is At.ASKING:
         return ReviewState.FAILED, "the reviewer asked a person instead of reviewing"
     if session.state is At.STUCK:
-        return ReviewState.FAILED, session.detail or "the reviewer does not continue"
+        return ReviewState.FAILED, session.detail or "the reviewer's session does not continue"
     minutes = board.rules.review_minutes
     if session.state is At.RUNNING and board.now >= session.updated_at + minutes * 60:
         return ReviewState.FAILED, f"the reviewer took longer than {count(minutes, 'minute')}"
@@ -341,7 +341,7 @@ def to_ask(findings: Iterable[Finding], open_questions: frozenset[int]) -> tuple
 def _cost(standing: Standing, rules: "ForgeSettings") -> actions.Ask:
     limit = cap(rules, standing.feature)
     title = f"The reviews of the plan have cost ${standing.reviews_usd:.2f}; their limit is ${limit:.2f}"
-    detail = f"The last round was round {standing.feature.round} of at most {rules.most_rounds}."
+    detail = f"The last review round was round {standing.feature.round} of at most {rules.most_rounds}."
     options = (
         f"{CONTINUE}: the reviews continue, for at most ${rules.review_usd:.2f} more",
         f"{CLOSE}: you sign off the current plan",
@@ -417,7 +417,7 @@ def _planned(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     if session is None:
         return [actions.BeginShaper(feature.id, spec.agent) for spec in (_free(one) or one.specs)[:1]]
     if session.state is At.ENDED:
-        return [actions.Fail(feature.id, f"session {session.id} of its Shaper was ended")]
+        return [actions.Fail(feature.id, f"somebody ended session {session.id} of the feature's Shaper")]
     if session.state is At.RUNNING:
         return []
     own = _seated(one) or _renewed(one) or _budget(board.rules, one) or _expiry(board, one) or _idle(one)
@@ -448,13 +448,11 @@ def _renewed(one: Standing) -> list[ForgeAction]:
         return []
     rounds = feature.round - int(begun[model.ROUND])
     if begun[model.STAGE_KEY] != feature.stage.value:
-        return [actions.Renew(feature.id, f"the stage is {feature.stage.value} now")]
+        return [actions.Renew(feature.id, f"the feature is now in {feature.stage.value}")]
     if rounds >= FRESH_AFTER_ROUNDS:
-        return [
-            actions.Renew(feature.id, f"{count(rounds, 'iteration of reviews is', 'iterations of reviews are')} over")
-        ]
+        return [actions.Renew(feature.id, f"{count(rounds, 'round')} of plan reviews ended")]
     full = float(feature.data.get(model.CONTEXT) or 0.0)
-    return [actions.Renew(feature.id, f"its context is {full:.0%} full")] if full >= FRESH_SHARE else []
+    return [actions.Renew(feature.id, f"the Shaper's context window is {full:.0%} full")] if full >= FRESH_SHARE else []
 
 
 def _budget(rules: "ForgeSettings", one: Standing) -> list[ForgeAction]:

@@ -155,19 +155,19 @@ def to_sign(store: "Store", rules: "ForgeSettings", feature: Feature) -> tuple[s
         may = Step.RESUMED in model.STATES[feature.state] and model.ROLLBACK not in feature.data
         may = may and not any(one.has_turn and one.id != id_ for one in store.features())
         state = feature.state.value.replace("_", " ")
-        return f"nobrakes forge {'resume' if may else 'show'} {id_}", f"{what}, and it is {state}"
+        return f"nobrakes forge {'resume' if may else 'show'} {id_}", f"{what}, and the feature is {state}"
     if feature.stage is not Stage.REVIEW or not is_unchanged(store, feature):
-        return f"nobrakes forge show {id_}", f"{what}, and its Shaper is working on it"
+        return f"nobrakes forge show {id_}", f"{what}, and the feature's Shaper is working on the plan"
     from . import planning
 
     seen = planning.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
     if seen.iterations and seen.iterations[-1].end is End.RUNNING:
-        return f"nobrakes forge reviews {id_}", f"{what}, and reviewers are reading it"
+        return f"nobrakes forge reviews {id_}", f"{what}, and reviewers are reading the plan"
     if points := open_points(store, id_):
         return to_answer(points[0]), f"{what}; first answer {count(len(points), 'open point')}"
     few = warning(seen)
     more = (" --take-risk" if few else "") + (' --reason "…"' if seen.open else "")
-    return f"nobrakes forge sign-off {id_}{more}", f"{what}; {few or count(seen.done, 'review')} done so far"
+    return f"nobrakes forge sign-off {id_}{more}", f"{what}; reviews done so far: {few or seen.done}"
 
 
 def open_points(store: "Store", feature: str) -> list[model.Item]:
@@ -212,7 +212,7 @@ def let_go(store: "Store", feature: str, actor: str) -> tuple[str, ...]:
 def checkpoint(store: "Store", id_: str, actor: str) -> Feature:
     """Request a checkpoint, done once no other feature is planned. NoSuchFeature, NotAllowed."""
     with store.write():
-        model.require(store.feature(id_), Stage.IMPLEMENTATION, "a checkpoint needs a feature that agents build")
+        model.require(store.feature(id_), Stage.IMPLEMENTATION, "a checkpoint is only for a feature that agents build")
         return store.note_feature(id_, {model.CHECKPOINT_ASKED: True}, actor)
 
 
@@ -555,16 +555,16 @@ def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, rea
     last = seen.iterations[-1] if seen.iterations else None
     if last is not None and last.end is End.RUNNING:
         raise NotAllowed(
-            f"round {last.number} of the reviews is still running",
-            "Wait until the round ends, or pause the feature to end it.",
+            f"round {last.number} of the plan reviews is still running",
+            "Wait until the review round ends, or pause the feature to end the round.",
         )
     if (few := warning(seen)) and not risk:
-        raise NotAllowed(f"only {few} are done", f'To accept the risk ("{few}"), add --take-risk.')
+        raise NotAllowed(f"only {few} of the plan are done", f'To accept the risk ("{few}"), add --take-risk.')
     why = " ".join(reason.split())
     if seen.open and not why:
         plural = "finding is" if seen.open == 1 else "findings are"
         raise NotAllowed(
-            f"{seen.open} {plural} undecided", 'Decide on the Desk, or give a reason to go on: --reason "…".'
+            f"{seen.open} {plural} undecided", 'Decide about the findings, or sign off with a reason: --reason "…".'
         )
     failed = dict.fromkeys(domain for one in seen.iterations for domain in one.failed)
     return SignOff(version, seen.done, seen.most, actor, at, bool(few), why[:2000], seen.open, tuple(failed))
@@ -621,7 +621,7 @@ def chosen(eight: Sequence[Criterion], without: Collection[int], own: Sequence[s
     """The usual criteria without these numbers (from 1), then a person's own. UsageError. An own one may begin with how
     it is judged: "review: the API stays as it is"; else a person judges."""
     if wrong := sorted(number for number in without if not 1 <= number <= len(eight)):
-        raise UsageError(f"there is no criterion {wrong[0]}", f"Use a number from 1 to {len(eight)}.")
+        raise UsageError(f"there is no standard criterion {wrong[0]}", f"Use a criterion's number, 1 to {len(eight)}.")
     kept = [one for number, one in enumerate(eight, start=1) if number not in without]
     kept += [own_one(text) for text in own if text.strip()]
     if not kept:

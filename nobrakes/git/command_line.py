@@ -340,7 +340,7 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
         return GitUnusable(f"git does not work in this repository: {last}")
     if _BROKEN_REFS.search(error):
         return errors.RefsBroken(
-            f"git can read no ref at all: {last}",
+            f"git cannot read any ref of this repository: {last}",
             "Stop nobrakes, keep a copy (`cp .git/packed-refs packed-refs.copy`), and open .git/packed-refs in an "
             "editor. Fix or remove only the line that git names. Then `git for-each-ref` works again, "
             "and `nobrakes doctor` says what is missing.",
@@ -350,7 +350,7 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
     shown = " ".join(command)
     return GitFailed(
         f"`{shown[:_SHOWN]}` failed: {last}",
-        "Run `nobrakes doctor`; `git fsck` says whether the repository itself is whole.",
+        "Run `nobrakes doctor`; `git fsck` checks the repository itself for damage.",
     )
 
 

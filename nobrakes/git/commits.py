@@ -159,7 +159,7 @@ class Signer:
             by_request += "pull_request`"
         return (
             f"nobrakes cannot sign its commits: {self.trouble}. Your git settings require signatures. "
-            "`git config user.signingkey` shows the key. A key with a passphrase needs a key agent that holds it"
+            "`git config user.signingkey` shows the key. If the key has a passphrase, add the key to a key agent"
             f"{by_request}"
         )
 
@@ -230,7 +230,7 @@ class Signer:
             why = f"no answer in {_SECONDS:g} seconds: {self._asks() or 'the key may need a passphrase'}"
         except GitFailed as error:
             why = self._asks() or str(error)
-        hint = "Merges wait, and no work is lost. nobrakes tries again automatically."
+        hint = "Merges wait for the signature, and no work is lost. nobrakes tries again automatically."
         raise GitUnusable(f"git cannot sign a commit: {why}", hint)
 
 
@@ -294,12 +294,12 @@ class Committer:
             holders = []
             for holder in standing.main_worktrees(self.place):
                 if holder.under_way() in ("a rebase", "a rebase or `git am`"):
-                    raise GitFailed(f"a rebase of main is in progress in {holder.path}", "Finish it, then try again.")
+                    raise GitFailed(f"a rebase of main is in progress in {holder.path}", "Finish that rebase first.")
                 if (session := persons.who(holder.path)) is not None:
                     what = f"session {session.session} is working in {holder.path}, where main is checked out"
-                    raise GitFailed(what, f"`{session.ending}` ends it; then try again.")
+                    raise GitFailed(what, f"`{session.ending}` ends the session; then try again.")
                 if not stack.enter_context(standing.locked(holder)):
-                    raise GitFailed(f"another git command is running in {holder.path}", "Try again when it has ended.")
+                    raise GitFailed(f"another git command is running in {holder.path}", "Try again after that command.")
                 if (behind := self.lander.stand(holder, main)) is not None:
                     raise GitFailed(f"nothing was committed: {behind.reason}")
                 holders.append(holder)
@@ -444,7 +444,7 @@ class Chain:
             made = self._held(record, tip if tip and self.objects.stored_commit(tip) is not None else None)
             if objects.move(self.place, REF, made, tip):
                 return made
-        raise GitFailed("other processes keep adding evidence before nobrakes can", "Try again in a moment.")
+        raise GitFailed("other processes keep writing records before nobrakes can", "Try again in a moment.")
 
     def _known(self, record: Value, tip: str | None) -> str | None:
         subject, anchor = about(record), record.get("anchor")

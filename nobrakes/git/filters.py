@@ -208,7 +208,7 @@ class Filters(Attributes):
             if content and pointer is None:
                 return self._written(lfs.keep(folder, content).content)
             if pointer is not None and not lfs.has(folder, pointer) and not self._has(main, lfs.NAME, blob):
-                raise Refused(f"it is a Git LFS pointer, but its content {pointer.oid[:12]} is missing here")
+                raise Refused(f"the file is a Git LFS pointer, but its content {pointer.oid[:12]} is missing locally")
             return blob
         tip = objects.read(self.place, REF)
         known = None if tip is None else self.objects.entry(tip, _key(name, blob))
@@ -243,14 +243,12 @@ class Filters(Attributes):
         if types or not (is_new or self.shown(name)):
             why = "which nobrakes may not run"
             if name in self.rules.run:
-                why = "and agents do not see its clear text" if found else f"and git has no filter.{name}.clean here"
+                why = "and agents do not see its decrypted text" if found else f"but filter.{name}.clean is not set"
             how = " and ".join(f"`{command}`" for command in types)
             how = (
-                f"a person can allow that with {how} and a restart of nobrakes"
-                if how
-                else "the filter has no plain smudge command"
+                f"a person has to type {how} and restart nobrakes" if how else "the filter has no plain smudge command"
             )
-            raise Refused(f"git keeps it through the filter '{name}', {why}: {how}", name, *types)
+            raise Refused(f"git stores the file through the filter '{name}', {why}: {how}", name, *types)
         return found.replace("%f", shlex.quote(path))
 
     def configured(self, name: str, what: str) -> str:
@@ -264,7 +262,7 @@ class Filters(Attributes):
         except NobrakesError as refused:
             raise FilterFailed(f"nobrakes cannot run the filter '{name}': {refused} {refused.hint}") from None
         if code != 0:
-            raise FilterFailed(f"the filter '{name}' ended with {code}: {one_line(error)[-300:] or 'no message'}")
+            raise FilterFailed(f"the filter '{name}' exited with code {code}: {one_line(error)[-300:] or 'no message'}")
         return out
 
     def environment(self) -> dict[str, str]:
@@ -327,7 +325,7 @@ class ClearText:
             try:
                 hidden = self._hidden(name, path, blobs[path], shown[name], True) if shown.get(name) else ()
             except Refused as error:
-                found.append(f"{path}: its decrypted text is unreadable, so the branch may copy it: {error}")
+                found.append(f"the decrypted text of {path} is unreadable, and the branch may have a copy: {error}")
             else:
                 secret |= dict.fromkeys(hidden, (name, path))
         return found + self._copied(secret, base, head, commits)
@@ -461,7 +459,7 @@ def run(argv: Argv, env: Mapping[str, str], content: bytes) -> tuple[int, bytes,
         raise GitFailed(f"{argv[0]} cannot run: {failed.strerror}") from None
     said = command_line.exchange(process, content, _SECONDS, out.append)
     if said is None:
-        raise GitFailed(f"it did not end in {_SECONDS:g} seconds")
+        raise GitFailed(f"the filter did not end in {_SECONDS:g} seconds")
     return process.returncode, b"".join(out), said.decode("utf-8", "replace")
 
 

@@ -76,7 +76,7 @@ def take(folder: str, clone: str, pointer: Pointer) -> bool:
                     file.write(piece)
                     left -= len(piece)
                 if left or digest.hexdigest() != pointer.oid:
-                    raise OSError(f"{pointer.oid} does not match its name")
+                    raise OSError(f"the Git LFS object {pointer.oid} does not match its name")
     return has(folder, pointer)
 
 
@@ -95,7 +95,7 @@ def _plain(clone: str, pointer: Pointer) -> Iterator[BinaryIO]:
     with open(descriptor, "rb") as file:
         seen = os.fstat(descriptor)
         if not stat.S_ISREG(seen.st_mode) or seen.st_size != pointer.size:
-            raise OSError(f"{pointer.oid} does not match its pointer")
+            raise OSError(f"the Git LFS object {pointer.oid} does not match its pointer")
         yield file
 
 

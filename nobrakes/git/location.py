@@ -314,7 +314,7 @@ def check(start: str | None = None) -> None:
         if path.startswith(own) and os.lstat(path).st_uid not in trusted:
             raise ForeignRepository(
                 f"{path} belongs to {owner(path)}, not to you",
-                f"Check its content, then take ownership: chown -R {os.geteuid()} {own}",
+                f"Check the folder's content, then take ownership: chown -R {os.geteuid()} {own}",
             )
 
 

@@ -147,8 +147,8 @@ def take(wanted: Claim) -> None:
 
 def taken(there: Claim) -> NotAllowed:
     return NotAllowed(
-        f"session {there.session} of {os.path.dirname(there.folder)} already works in this checkout, and only one may",
-        f"`{there.ending}` ends it. Without --in-place a session has its own clone.",
+        f"session {there.session} of {os.path.dirname(there.folder)} already works in this checkout; only one may",
+        f"`{there.ending}` ends that session. Without --in-place a session works in its own clone.",
     )
 
 
@@ -167,7 +167,7 @@ def refuse(root: str) -> None:
         raise NotAllowed(
             f"a session cannot work in place in {root}: in a sparse checkout, its commits would delete the missing "
             "files",
-            "Without --in-place a session has its own clone, with all files.",
+            "Without --in-place a session works in its own clone, with all files.",
         )
 
 

@@ -167,7 +167,7 @@ class Message:
 
 
 def _no_sandbox(argv: Argv) -> Argv:
-    raise GitFailed("git filters run only in a sandbox, which does not work here")
+    raise GitFailed("git filters run only in a sandbox, which does not work on this machine")
 
 
 @frozen

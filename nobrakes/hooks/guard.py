@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> int:
         why = f"the guard cannot judge this call ({type(error).__name__}: {error})"
     if why is None:
         return 0
-    sys.stderr.write(f"nobrakes refuses this: {why}\n")
+    sys.stderr.write(f"nobrakes refuses this tool call: {why}\n")
     return REFUSED
 
 

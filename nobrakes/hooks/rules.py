@@ -181,7 +181,7 @@ class Place:
 
     def __init__(self, role: str, workspace: str, tests: str, gates: str, **more: str) -> None:
         if role not in ROLES or not os.path.isabs(workspace):
-            raise ValueError("the environment does not say who asks and where")
+            raise ValueError("the environment does not name the agent's role and workspace")
         self.role = role
         self.workspace = os.path.realpath(workspace)
         self.tests = tests.split("\n") if tests else []

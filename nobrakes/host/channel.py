@@ -183,7 +183,7 @@ NOISE = 50
 """Useless wake-ups allowed in QUIET seconds."""
 AT_ONCE = 10
 """Requests of one run answered before another run's turn."""
-MISSED_REQUEST = "the system did not tell of a request that lay there"
+MISSED_REQUEST = "the system did not report an agent's waiting request"
 
 
 # Told of a door, it looks at that door alone; everything is looked at every QUIET seconds, since no event tells of a
@@ -295,8 +295,8 @@ class ChannelPoller:
         if why not in self._said:
             self._said.add(why)
             self._tell(
-                f"the system cannot report requests of confined agents, so nobrakes looks every {PAUSE} s: {why}. "
-                "On Linux, higher values of fs.inotify.max_user_instances and max_user_watches help."
+                f"the system cannot report requests of confined agents, so nobrakes polls requests every {PAUSE} s: "
+                f"{why}. On Linux, higher values of fs.inotify.max_user_instances and max_user_watches help."
             )
 
 
@@ -522,9 +522,9 @@ def _objection(human: bytes, copy: bytes) -> str:
     try:
         before, now = _object(human), _object(copy)
     except (ValueError, RecursionError):
-        return "it is not JSON"
+        return "the new login is not JSON"
     missing = [key for key, value in before.items() if not isinstance(now.get(key), type(value))]
-    return f"it has no {', '.join(sorted(missing))[:100]} as before" if missing else ""
+    return f"the new login lacks {', '.join(sorted(missing))[:100]} of the old login" if missing else ""
 
 
 def _object(content: bytes) -> dict[str, Any]:

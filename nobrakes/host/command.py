@@ -300,7 +300,7 @@ def left_running(part: str = "") -> str:
     frame = sys._current_frames().get(main.ident or 0)
     loop = f"the loop, in {frame.f_code.co_qualname}" if frame is not None else "the loop"
     shown = first_of(found, _MAX_SHOWN) or loop
-    return f"{LEFT}{shown}; the stop took too long, so nobrakes ended; the next start continues from here"
+    return f"{LEFT}{shown}; the stop took too long, so the daemon ended early; its next start continues the work"
 
 
 def _name(pid: int) -> str:

@@ -83,7 +83,7 @@ class Confinement:
             return 'the setting sandbox.mode is "none"'
         trouble = self.ports.sandbox_trouble()
         if trouble and mode == "bubblewrap":
-            raise NoSandbox(f"your settings require a sandbox, but bubblewrap does not work here: {trouble}")
+            raise NoSandbox(f"your settings require a sandbox, but bubblewrap does not work on this machine: {trouble}")
         return trouble
 
     def why_open(self) -> str:
@@ -93,7 +93,7 @@ class Confinement:
             return 'the setting sandbox.wall is "none"'
         trouble = self.ports.wall_trouble()
         if trouble and setting == "landlock":
-            raise NoSandbox(f"your settings require a wall, but Landlock does not work here: {trouble}")
+            raise NoSandbox(f"your settings require Landlock, but Landlock does not work on this machine: {trouble}")
         return trouble
 
     def nothing(self) -> str:

@@ -218,7 +218,7 @@ def start_daemon(
         if not is_readable(reading, timeout):
             _started.append(child)
             raise NobrakesError(
-                f"the daemon (process {child.pid}) did not report within {count(round(timeout), 'second')}",
+                f"the daemon (process {child.pid}) did not report its start within {count(round(timeout), 'second')}",
                 f"Read {log}.",
             )
         if os.read(reading, 100):
@@ -265,7 +265,7 @@ def stop_daemon(lock: str, timeout: float = 60.0, log: str = "") -> tuple[int, s
         if time.monotonic() > deadline:
             raise NobrakesError(
                 f"the daemon (process {process.pid}) has not stopped within {count(round(timeout), 'second')}",
-                "It may be finishing a step that cannot be interrupted. Check again: `nobrakes daemon status`.",
+                "The daemon may be finishing a step that cannot be interrupted. Check again: `nobrakes daemon status`.",
             )
         time.sleep(0.01)
     said = _since(log, before) if log and os.path.isfile(log) else ""
@@ -319,7 +319,7 @@ def run_interactive(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> in
         code = subprocess.Popen(argv, env=dict(env), cwd=cwd).wait()
     except (FileNotFoundError, PermissionError) as error:
         raise NoAgent(
-            f"{argv[0]} cannot be started: {error.strerror}", "Install it, or set another one in .nobrakes/config.toml."
+            f"{argv[0]} cannot be started: {error.strerror}", "Install it, or set a program in .nobrakes/config.toml."
         ) from error
     finally:
         signal.signal(signal.SIGINT, before)

@@ -280,7 +280,7 @@ def _open(root: str, path: str, refuses: Callable[[str], str]) -> int:
         real = base
     wrong = refuses(os.path.join(os.path.normpath(real), os.path.basename(whole))) or _git_error(os.path.normpath(real))
     if wrong:
-        raise NotAllowed(f"nobrakes cannot write events to {path}: it {wrong}", HINT)
+        raise NotAllowed(f"nobrakes cannot write events to {path}: the path {wrong}", HINT)
     held = -1
     try:
         held = os.open(base, _FOLDER)

@@ -447,7 +447,7 @@ def end_all(wake: str, but: Container[str] = ()) -> list[str]:
             pids = ", ".join(sorted(str(process.pid) for process in left))
             raise NobrakesError(
                 f"process {pids} of an earlier daemon is still there after SIGKILL",
-                "Look at it with `ps -p PID -o pid,user,stat,wchan,args`: it waits for a disk, or belongs to root.",
+                "`ps -p PID -o pid,user,stat,wchan,args` shows the process: it waits for a disk, or belongs to root.",
             )
         for process in left:
             ask_to_end(process) if past < GRACE else send(process, signal.SIGKILL)

@@ -118,8 +118,8 @@ class Proxy:
         if place not in self._hosts:
             self._note(place)
             known = ", ".join(self._hosts) or "no host"
-            why = f"nobrakes: this run may not reach {place}, only {known}. A person can allow it in sandbox.hosts of "
-            raise Refused("403 Forbidden", why + ".nobrakes/config.toml.")
+            why = f"nobrakes: this agent or check may not reach {place}, only {known}. A person can allow the host "
+            raise Refused("403 Forbidden", why + "in sandbox.hosts of .nobrakes/config.toml.")
         host = name.lower().strip("[]")
         if method == "CONNECT":
             return host, int(number), b"HTTP/1.1 200 Connection established\r\n\r\n", rest
@@ -200,8 +200,8 @@ def addresses(host: str, port: int, allowed: "list[str]") -> "list[str]":
     if inside:
         raise Refused(
             "403 Forbidden",
-            f"nobrakes: {host} has the address {inside[0]}, which is not public. A person who wants to allow that "
-            "can add the address in sandbox.hosts of .nobrakes/config.toml.",
+            f"nobrakes: {host} has the address {inside[0]}, which is not public. A person can allow "
+            "the address in sandbox.hosts of .nobrakes/config.toml.",
         )
     return found
 
@@ -243,7 +243,7 @@ def _connected(host: str, port: int, allowed: "list[str]") -> socket.socket:
                 raise Refused("502 Bad Gateway", "the proxy of this machine did not answer")
         if said.split(b" ", 2)[1:2] != [b"200"]:
             answer = said.split(b"\r\n", 1)[0].decode("ascii", "replace")
-            raise Refused("502 Bad Gateway", f"the proxy of this machine says: {answer}")
+            raise Refused("502 Bad Gateway", f"the proxy of this machine answered: {answer}")
         return server
     except OSError as error:
         raise Refused("502 Bad Gateway", f"nobrakes cannot reach {host}:{port}: {error}") from None

@@ -56,7 +56,7 @@ def _why_not(url: str, seconds: float) -> str:
     try:
         connection = _connection(url, seconds)
     except ValueError as error:
-        return f"it is not an address: {error}"
+        return f"the address is wrong: {error}"
     try:
         connection.connect()
     except (OSError, HTTPException) as error:
@@ -73,7 +73,7 @@ def _connection(url: str, seconds: float) -> "HTTPConnection":
 
     found = urlsplit(url)
     if found.scheme not in _PORTS or not found.hostname:
-        raise ValueError("it has to begin with https:// or http://")
+        raise ValueError("an address has to begin with https:// or http://")
     port = found.port or _PORTS[found.scheme]
     kind = HTTPSConnection if found.scheme == "https" else HTTPConnection
     proxy = "" if proxy_bypass(found.hostname) else getproxies().get(found.scheme, "")

@@ -78,8 +78,8 @@ def bring_up(connection: Connection, path: str, now: float, steps: Sequence[Sequ
 def require_known(connection: Connection, path: str, steps: Sequence[Sequence[str]] = STEPS) -> None:
     """PlaceUnusable for a newer file; nothing changed."""
     if (found := version(connection)) > len(steps):
-        text = f"{path} was written by a newer nobrakes (its version is {found}, this one knows {len(steps)})"
-        raise PlaceUnusable(text, "Update nobrakes. This version changed nothing.")
+        text = f"{path} was written by a newer nobrakes (file version {found}; this nobrakes knows {len(steps)})"
+        raise PlaceUnusable(text, "Update nobrakes. Your present version changed nothing in the file.")
 
 
 USER_TIMEOUT_SECONDS = 5.0
@@ -168,7 +168,7 @@ class UserDatabase:
             if (clear := translated(error, self.path)) is None:
                 raise
             if isinstance(clear, StoreBroken):
-                text = f"Move it away with {self.path}-wal; nobrakes makes a new one. Repositories keep their own data."
+                text = f"Move this file and {self.path}-wal away; nobrakes makes new files. Repositories keep theirs."
                 raise PlaceUnusable(str(clear), text) from error
             if isinstance(clear, StoreReadOnly):
                 text = "Check the permissions of this file and its folder, and that the disk is not mounted read-only."
@@ -364,7 +364,7 @@ class ProjectStore(UserDatabase):
         with self._write():
             self._run(_INSERT_CHAT, name, client, self._now())
         found = self.chat(name)
-        assert found is not None, "it was written in this moment"
+        assert found is not None, "the chat was just stored"
         return found
 
     def chat(self, name: str) -> Chat | None:

@@ -253,7 +253,7 @@ def forget(path: str) -> str:
         whole = os.path.realpath(path)
         found = next((one for one in store.repositories() if one.path in (path, whole)), None)
         if found is None:
-            raise errors.UsageError(f"nobrakes knows no repository at {path}", "`nobrakes repositories` lists them.")
+            raise errors.UsageError(f"nobrakes knows no repository at {path}", "The list: `nobrakes repositories`.")
         if _view(found, lambda paths: None).state == AT_WORK:
             raise works_there(found.path)
         store.forget(found.identity)
@@ -357,8 +357,8 @@ def unknown(limits: MachineLimits | None, error: errors.NobrakesError) -> Machin
 
 # The user daemon's repository, in the person's place: sessions, notices, caps and recovery work there as everywhere.
 # Its `limits.doers` is 0, so its daemon decides no bead; whoever needs it starts it.
-_README = """This repository belongs to nobrakes. It holds no work: it is where your own sessions run,
-those that belong to no other repository (`nobrakes session start --user`).
+_README = """This repository belongs to nobrakes and contains no work. Your own sessions run in this repository:
+the sessions that belong to no other repository (`nobrakes session start --user`).
 """
 _SETTINGS = """# The settings of your own sessions.
 main = "main"
@@ -524,7 +524,7 @@ def trouble() -> tuple[str, bool]:
     except errors.NotAllowed:
         return "", False
     except errors.PlaceUnusable as none:
-        return f"{none}: repositories share nothing. {none.hint}", False
+        return f"{none}: this machine's repositories share no data. {none.hint}", False
     if error is None:
         return "", False
     room = unknown(settings.limits() if settings else None, error)

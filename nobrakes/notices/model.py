@@ -358,9 +358,9 @@ def mistake(url: str, insecure: bool) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        return "it is not an address"
+        return "the address is not a URL"
     if parts.scheme not in ("https", "http") or not host or not url.isprintable() or " " in url:
-        return "it must begin with https:// and name a host"
+        return "the address must begin with https:// and name a host"
     if parts.scheme == "http" and not insecure and not is_loopback(host):
         return "http is allowed only for this machine: use https, or set `insecure = true`"
     return ""
@@ -390,8 +390,8 @@ def refusal(event: Event) -> str:
     """The effect of a provider's refusal."""
     reason = str(event.data["reason"]).replace("_", " ")
     minutes = max(0.0, float(event.data["until"]) - event.at) / 60
-    text = f"{event.data['provider']}: {reason}; no agent starts there for {minutes:.0f} min, then nobrakes tries again"
-    return f"{text}: {' '.join(str(event.data['detail']).split())[:200]}"
+    text = f"{event.data['provider']}: {reason}; no agent starts at this provider for {minutes:.0f} min"
+    return f"{text}, then nobrakes tries again: {' '.join(str(event.data['detail']).split())[:200]}"
 
 
 def cap_text(event: Event) -> str:
@@ -471,7 +471,7 @@ def _pull(event: Event) -> NewNotice:
 def _frozen(event: Event) -> NewNotice:
     failed = any(str(row.get("reason")).startswith(SETUP_FAILED) for row in event.data.get("results") or ())
     why = SETUP_FAILED if failed else "main is red"
-    return _made(event, NoticeKind.MAIN_FROZEN, Severity.URGENT, f"{why}: nobrakes merges only repairs")
+    return _made(event, NoticeKind.MAIN_FROZEN, Severity.URGENT, f"{why}: nobrakes merges only beads of type repair")
 
 
 def _refuses(event: Event) -> NewNotice | None:

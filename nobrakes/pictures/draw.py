@@ -71,9 +71,9 @@ class Drawn(NamedTuple):
         if self.shown == self.beads:
             return ""
         return (
-            f"This shows {self.shown} of {count(self.beads, 'bead')} (with epics): those at work, waiting for a person "
-            "or ready, and the beads after them. `nobrakes graph --epic ID` draws one epic, `--format dot` or `text` "
-            "shows all beads."
+            f"The picture shows {self.shown} of {count(self.beads, 'bead')} (with epics): those at work, waiting for a "
+            "person or ready, and the beads after them. `nobrakes graph --epic ID` draws one epic, `--format dot` or "
+            "`text` shows all beads."
         )
 
 

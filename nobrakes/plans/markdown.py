@@ -257,7 +257,7 @@ class _Reader:
             if label[1]:
                 owner.criteria.append([label[1]])
         elif made.kind == "done":
-            self.told.append(f"{place}: skipped, because it is ticked: {made.title[:80]}")
+            self.told.append(f"{place}: skipped, because the criterion is ticked: {made.title[:80]}")
         elif made.kind == "open" and not made.title:
             self.told.append(f"{place}: skipped, because the item has no title")
             made.kind = "bullet"
@@ -270,7 +270,7 @@ class _Reader:
 
     def _criterion(self, made: Part, owner: Part | None, place: str) -> None:
         if made.kind == "done":
-            self.told.append(f"{place}: skipped, because it is ticked: {made.title[:80]}")
+            self.told.append(f"{place}: skipped, because the criterion is ticked: {made.title[:80]}")
         elif owner is None:
             self.told.append(f"{place}: skipped, because its item is ticked: {made.title[:80]}")
         elif not made.title:
@@ -348,7 +348,7 @@ class MarkdownTasks:
         if not self.beads and all(line.startswith("not imported") for line in self.told):
             raise PlanError(
                 f"{source}: found no task: no line like `- [ ] Title`, and no heading of a requirement (`R1`)",
-                "Write each task so, or let an agent plan it: `nobrakes forge new TITLE -d - < FILE`.",
+                "Write each task in one of these ways, or let an agent plan: `nobrakes forge new TITLE -d - < FILE`.",
             )
         for part in self.without:
             self._place_text(part)

@@ -493,7 +493,7 @@ def bounded(
         description = f"{title.strip()}\n\n{description}".strip()
     if len(full) > MAX_TITLE:
         description = f"{full}\n\n{description}".strip()
-        told.append(f"{where}: the title is longer than {MAX_TITLE} characters; the description has all of it")
+        told.append(f"{where}: the title is longer than {MAX_TITLE} characters; the description has the full title")
         full = full[: MAX_TITLE - 1].rstrip() + "…"
     if len(description) > MAX_TEXT:
         told.append(f"{where}: the text was cut to {MAX_TEXT} characters")
@@ -546,7 +546,7 @@ def file_in(path: str) -> str:
     """The one file of tasks in a folder; the path itself: a file, or a folder of Backlog.md. Raises PlanError."""
     found = sorted({one for each in IN_FOLDERS for one in glob(each, root_dir=path)})
     if len(found) > 1:
-        raise PlanError(f"{shown(path)} contains several task files: {', '.join(found)}", "Name one of them.")
+        raise PlanError(f"{shown(path)} contains several task files: {', '.join(found)}", "Name one of these files.")
     return os.path.join(path, found[0]) if found else path
 
 

@@ -216,7 +216,7 @@ def _reference(problems: list[str], node: PlanNode, key: str, other: str, own: s
 
 def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], live: bool, now: float) -> None:
     if "title" not in fields:
-        raise BadBead("title: is missing (a new bead needs one)")
+        raise BadBead("title: is missing (a new bead needs a title)")
     if node.bead is not None:
         bead = node.bead if fields["epic"] == node.bead.epic else replace(node.bead, epic=fields["epic"])
     else:

@@ -144,7 +144,7 @@ def _plan_of_tasks(
         if task.status in _HELD:
             node["hold"] = task.status
         elif task.status not in _ORDINARY:
-            told.append(f"{task.where}: the task is '{task.status[:40]}' there, and needs approval here")
+            told.append(f"{task.where}: the task is '{task.status[:40]}' in the file, so its bead needs your approval")
         needs = list[str]()
         for name in _names(task.needs, partial(found, task)):
             other, there = found(task, name), prefix + name.removeprefix("#")

@@ -57,7 +57,7 @@ def archive(app: "App | None", by: str, name: Name, undo: Undo = False) -> Found
     from .service import projects_folder
 
     found = projects_folder.archive(name, not undo)
-    return found, f"project {found.name} {'is restored' if undo else 'is archived; `--undo` restores it'}"
+    return found, f"project {found.name} {'is restored' if undo else 'is archived; `--undo` restores the project'}"
 
 
 Sprints = Annotated[int, Field("The number of sprints that you approve.", ("--sprints", "-n"), least=1)]
@@ -66,7 +66,7 @@ Items = Annotated[tuple[str, ...], Field("Only this roadmap item (default: all).
 Budget = Annotated[float, Field("The most that all sprints may cost, in US dollars; 0: no limit.", ("--usd",), least=0)]
 Until = Annotated[str, Field("The last day on which a sprint may start, for example 2026-12-31.", ("--until",), "DAY")]
 Later = Annotated[bool, Field("Start no daemon now; the next one starts the sprints.", ("--later",))]
-Seen = Annotated[str, Field("The offer that you saw; nobrakes refuses to approve another one.", ("--seen",))]
+Seen = Annotated[str, Field("The offer of sprints that you saw; nobrakes approves no other offer.", ("--seen",))]
 
 
 def offered(
@@ -126,7 +126,7 @@ At = Annotated[str, Field("The local time in the time zone.", ("--at",), "HH:MM"
 Days = Annotated[str, Field("Days such as mon,thu (default: every day).", ("--days",))]
 Zone = Annotated[str, Field("The time zone, such as Europe/Berlin (default: this machine's).", ("--zone",))]
 Each = Annotated[int, Field("The number of sprints each time.", ("--sprints", "-n"), least=1)]
-Late = Annotated[float, Field("How many hours late a start may be; after that you get a message.", ("--late-hours",))]
+Late = Annotated[float, Field("How many hours late sprints may start; later you get a message.", ("--late-hours",))]
 Remove = Annotated[int | None, Field("Remove schedule N.", ("--remove",), "N")]
 
 
@@ -206,7 +206,7 @@ def _went_on(found: "ProjectView", is_named: bool) -> ProjectProgress:
             if (pid := control.running(app.paths)) is not None or not why:
                 return ProjectProgress(found.name, pid, why or "no unfinished work")
             if not is_named and not control.is_wanted(app.store):
-                hint = f"its daemon is stopped. Start it: `nobrakes project continue {found.name}`"
+                hint = f"the project's daemon is stopped. Start it: `nobrakes project continue {found.name}`"
                 return ProjectProgress(found.name, None, f"{why}; {hint}")
             if app.store.setting(control.PAUSED) is not None:
                 paused = f"the project is paused. Resume it: `{typed_in(found.path, 'nobrakes resume')}`"

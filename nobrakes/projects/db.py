@@ -125,7 +125,7 @@ def hand_in_document(db: Database, sprint: int, kind: Kind, text: str, actor: st
         if one.stage in (Stage.CLOSING, Stage.DONE):
             raise NotAllowed(f"sprint {sprint} has ended: nobrakes is merging its documents into main", "")
         if (many := db.one("SELECT count(*) FROM sprint_documents WHERE sprint = ?", (sprint,))[0]) >= MAX_DOCUMENTS:
-            raise NotAllowed(f"sprint {sprint} already has {count(many, 'document')}", "Put the rest into one.")
+            raise NotAllowed(f"sprint {sprint} already has {count(many, 'document')}", "Extend one of those documents.")
         values = {"sprint": sprint, "kind": kind.value, "text": text, "actor": actor, "at": now}
         made = db.insert("sprint_documents", values)
         told = {"sprint": sprint, "state": one.stage.value, "reason": f"a {kind.value} was handed in"}

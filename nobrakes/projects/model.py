@@ -355,7 +355,7 @@ REFUSED = (
     "Read the project-setup skill at SKILLS/project-setup.md and follow its instructions to confirm a project with the "
     "user, then call set_project."
 )
-NOT_HERE = "a working directory is inside the project that this session confirmed"
+NOT_HERE = "the working directory has to be inside the project that this session confirmed"
 
 
 def set_message(name: str, is_new: bool) -> str:

@@ -143,7 +143,7 @@ def _between(facts: Facts) -> Step | None:
             left += f", and whats-next has {count(facts.findings, 'finding')}"
         done = f"{count(facts.done, 'sprint is', 'sprints are')} done; {left}"
         if facts.claimed:
-            claims = f"{done}; agents claim that {facts.claimed} are met: tick the true ones in {BRIEF} and commit it"
+            claims = f"{done}; agents claim that {facts.claimed} are met: tick the true claims in {BRIEF} and commit"
             return Stop(facts.run.id, RunState.CLAIMED, claims)
         return Stop(facts.run.id, RunState.OVER, done)
     return _lapsed(facts) or _begin(facts, facts.last + 1)
@@ -384,7 +384,7 @@ def _roadmap(text: str, subjects: Sequence[str]) -> list[Finding]:
             done.append(f" {words(_said_done(subject))} ")
     open_ = [box for box in model.boxes(list(model.lines(text))) if not box.is_checked]
     behind = [box.text for box in open_ if (own := words(model.own_id(box.text) or box.text)) and _named(own, done)]
-    what = "commits say that this is done, but the roadmap shows it as open"
+    what = "commits say that these items are done, but the roadmap shows them as open"
     return [Finding(Contradiction.ROADMAP_BEHIND, model.ROADMAP, what, tuple(behind))] if behind else []
 
 
@@ -412,11 +412,11 @@ def _reviews(sprints: Sequence[DocumentsSprint], status: str, by_sprint: Left) -
         count, left = by_sprint[sprint.name]
         why = ""
         if sprint is not sprints[-1]:
-            why = f"{sprints[-1].name} came after it"
+            why = f"sprint {sprints[-1].name} came later"
         elif status == "complete":
             why = "task.md says that the project is complete"
         elif count and not left:
-            why = "its tasks are done"
+            why = "all its tasks are done"
         if why:
             where = f"{model.SPRINTS}/{sprint.name}/review.md"
             found.append(Finding(Contradiction.REVIEW_MISSING, where, f"the sprint has no review, although {why}"))

@@ -269,7 +269,7 @@ def _closing(ports: Ports, going: Going, sprint: Sprint, main: MainFiles, when: 
     left = sum(not box.is_checked for box in criteria)
     state += f" {left} of {len(criteria)} success criteria are open."
     if claimed := sprints.claimed(criteria, texts):
-        state += f" Agents claim that {len(claimed)} are met; tick the true ones in {sprints.BRIEF}."
+        state += f" Agents claim that {len(claimed)} are met; tick the true claims in {sprints.BRIEF}."
     task = sprints.task(texts.get("task.md", ""), "planning", "none", state, progress, when)
     return {**found, "task.md": clean(task)}
 
@@ -419,12 +419,12 @@ class Sprints:
 
     def _feature(self, going: Going) -> features.Feature:
         found = None if going.sprint is None else feature_of(self.ports.store, going.sprint)
-        assert found is not None, "its plan was looked at"
+        assert found is not None, "the sprint has a feature"
         return found
 
     def _move(self, going: Going, step: sprints.Move) -> bool:
         sprint, store = going.sprint, self.ports.store
-        assert sprint is not None, "it was looked at"
+        assert sprint is not None, "there is a sprint"
         values: dict[str, Any] = {"stage": step.to}
         with store.write():
             if step.to is Stage.OPENING and not sprint.name and (own := tasks_of(store, sprint)):
@@ -435,7 +435,7 @@ class Sprints:
         return True
 
     def _place(self, going: Going, step: sprints.Place) -> bool:
-        assert going.sprint is not None, "it was looked at"
+        assert going.sprint is not None, "there is a sprint"
         return place(self.ports, going, going.sprint)
 
     def _stop(self, going: Going, step: sprints.Stop) -> bool:

@@ -40,7 +40,7 @@ def one(store: "Store", bead: str) -> RequestView:
     found = store.pull(bead)
     if found is None and _unopened(store, _review(store, bead)) is not None:
         why = f"{bead} passed its checks, but has no pull request yet"
-        raise NotAllowed(why, f"`nobrakes status` shows why. If it is waiting for you: `nobrakes pr open {bead}`.")
+        raise NotAllowed(why, f"`nobrakes status` shows why. If the bead waits for you: `nobrakes pr open {bead}`.")
     if found is None:
         raise NotAllowed(f"{bead} has no pull request", "`nobrakes pr list --all` lists all pull requests.")
     return view(found)
@@ -174,10 +174,10 @@ def _features(store: "Store", config: "Config") -> Iterator[Finding]:
     for epic, one in named.items():
         key = f"review.features.{epic}"
         if epic not in beads:
-            told = f"{key}: epic {epic} does not exist yet; if this is a mistake, remove the table from config.toml"
+            told = f"{key}: epic {epic} does not exist; add the epic, or remove the table from config.toml"
             yield Finding("features", WARNING, told)
         elif beads[epic].type is not BeadType.EPIC:
-            told = f"{key}: {epic} is a {beads[epic].type}, not an epic, so this has no effect: name its epic"
+            told = f"{key}: {epic} is a {beads[epic].type}, not an epic, so the setting has no effect: name an epic"
             yield Finding("features", WARNING, told)
         if one.branch is not None and one.branch.startswith(default_epic_branch("")):
             other = one.branch.removeprefix(default_epic_branch(""))
@@ -203,8 +203,8 @@ def epic_circles(store: "Store", config: "Config") -> Iterator[Blocker]:
         yield Blocker(
             BlockerKind.EPIC_CIRCLE,
             f"'{meant.bead}' cannot start: {around} wait for each other",
-            f"it depends on '{meant.needs}', which is done only when the whole epic '{epic}' is merged; put both beads "
-            "into one epic, or remove the dependency",
+            f"'{meant.bead}' depends on '{meant.needs}', which is done only when all of '{epic}' is merged; put both "
+            "beads into one epic, or remove the dependency",
             (f"nobrakes edit {meant.bead} --epic {epic}", f"nobrakes undepend {meant.bead} {meant.needs}"),
             beads=(meant.bead,),
         )

@@ -25,7 +25,7 @@ def start(app: "App", by: str, bead: Id, wait: Wait = preview_start.START_SECOND
 
     known(app.store, bead)
     found = preview_start.start(ports_of(app, app.notifier), bead, by, wait)
-    then = f"  nobrakes preview show {bead}   # its output\n  nobrakes preview stop {bead}"
+    then = f"  nobrakes preview show {bead}   # the server's output\n  nobrakes preview stop {bead}"
     does = "is running" if found.state == "running" else "is starting"
     return found, f"{bead} {does} at {found.url}\n{then}"
 

@@ -61,9 +61,9 @@ class Entry:
         try:
             found = json.loads(rest.rpartition("\n\n")[0])
         except RecursionError:
-            raise ValueError("it is nested too deeply") from None
+            raise ValueError("the record is nested too deeply") from None
         if not isinstance(found, dict) or found.get("version") != VERSION:
-            raise ValueError("it has an unknown version")
+            raise ValueError("the record has an unknown version")
         return found
 
     @property
@@ -83,10 +83,10 @@ class Entry:
             record = self.record
             expected, moment = message(record), f"{US} {date(record)}"
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            return f"it contains no readable record: {error}"
+            return f"the commit contains no readable record: {error}"
         if expected != self.message:
-            return "its text does not match its record"
-        return "" if self.people == (moment, moment) else "its date and people do not match its record"
+            return "the commit's text does not match its record"
+        return "" if self.people == (moment, moment) else "the commit's date and people do not match its record"
 
 
 def canonical(record: Value) -> str:
@@ -260,7 +260,7 @@ class Claims:
         if tip == self.proven:
             return ""
         if tip not in newest_first or newest_first.index(tip) > newest_first.index(self.merged):
-            return f"the record relies on the run of {tip[:12]}, which was not merged with it"
+            return f"the record relies on the run of {tip[:12]}, which was not merged with the record's work"
         return ""
 
     def not_approved(self, content: Content) -> str:

@@ -277,7 +277,7 @@ def ended(reading: Reading, minutes: float, waited: float, halted: bool) -> tupl
         return FAILED, f"the reviewer did not start within {WAITS * minutes:g} minutes: {session.detail}".rstrip(": ")
     if session.state is Of.IDLE and not halted:
         return FAILED, "the reviewer ended without a review"
-    why = {Of.ASKING: "the reviewer asked a person instead of reviewing", Of.ENDED: "somebody ended its session"}
+    why = {Of.ASKING: "the reviewer asked a person instead of reviewing", Of.ENDED: "the reviewer's session was ended"}
     return FAILED, why.get(session.state) or session.detail or "the reviewer stopped"
 
 
@@ -362,14 +362,14 @@ def options(found: bool, tickets: bool, whose: Whose) -> list[dict[str, Any]]:
     """The form's options. `found`: there is something to decide; `tickets`: some may become beads."""
     made: list[dict[str, Any]] = []
     if not found:
-        made.append({"label": READ_AGAIN, "means": "other agents review the code; rounds and costs start from zero"})
+        made.append({"label": READ_AGAIN, "means": "other agents review the code; rounds and costs count from zero"})
     elif whose is not Whose.PERSON:
         made.append({"label": READING_CHOICES_SEND_BACK, "means": _MEANS[whose], "why": True, "rest": True})
     if tickets:
-        means = "each P2 finding becomes a draft; P1 findings send the work back, and without them it continues"
+        means = "each P2 finding becomes a draft; the work goes back only if it has P1 findings"
         made.append({"label": TICKETS, "means": means})
     means = "the work is merged unchanged once it passes on main, or its pull request is opened"
     made.append({"label": GO_ON, "means": means})
     if len(made) == 1:
-        made.append({"label": READ_AGAIN, "means": "other agents review the code; rounds and costs start from zero"})
+        made.append({"label": READ_AGAIN, "means": "other agents review the code; rounds and costs count from zero"})
     return made

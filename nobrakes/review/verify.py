@@ -154,7 +154,7 @@ def _out_of_order(line: Sequence[Made], order: Sequence[Note]) -> list[Note]:
         if latest is None or places[note.commit] < places[latest.commit]:
             latest = note
         else:
-            text = f"its record was added later, after the record of {latest.commit[:12]}, which was merged later"
+            text = f"the merge's record was added later than that of {latest.commit[:12]}, a later merge"
             found.append(replace(note, text=text))
     return found
 
@@ -226,7 +226,7 @@ def _compare(
         chain.order.append(Note("", tip, entry.commit, facts.bead))
         if facts.added_later:
             unknown = ", ".join(facts.unknown()) or "nothing"
-            text = f"its record was added later: {facts.added_later}; unknown: {unknown}"
+            text = f"the merge's record was added later: {facts.added_later}; unknown: {unknown}"
             chain.notes.append(Note(text, tip, entry.commit, facts.bead))
     if tip not in here:
         if tip not in chain.taken_back:
@@ -342,8 +342,8 @@ class Lost:
 
     def advice(self) -> str:
         return (
-            f"`git revert {self.by.commit[:12]}` restores them, `nobrakes reopen {self.bead}` lets agents redo it; a "
-            f"commit with the trailer `Reverts-Bead: {self.bead}` marks the revert as intended"
+            f"`git revert {self.by.commit[:12]}` restores the changes, `nobrakes reopen {self.bead}` lets agents redo "
+            f"the bead; a commit with the trailer `Reverts-Bead: {self.bead}` marks the revert as intended"
         )
 
 

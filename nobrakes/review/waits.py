@@ -85,20 +85,20 @@ class Wait:
     again: float = 60.0
 
 
-_BY_REQUEST = "`nobrakes config set review.land pull_request` lets people merge there instead."
+_BY_REQUEST = "`nobrakes config set review.land pull_request` lets people merge at the remote instead."
 
 WAITS: dict[Cause, Wait] = {
     Cause.NONE: Wait("nothing"),
-    Cause.EDITS: Wait("a checkout of main has uncommitted edits to the same files", asked=AT_WORK, again=5.0),
-    Cause.UNTRACKED: Wait("a checkout of main has untracked files at the same paths", asked=AT_WORK, again=5.0),
+    Cause.EDITS: Wait("a checkout of main has uncommitted edits to files of the merge", asked=AT_WORK, again=5.0),
+    Cause.UNTRACKED: Wait("a checkout of main has untracked files at paths of the merge", asked=AT_WORK, again=5.0),
     Cause.UNDER_WAY: Wait("a merge, rebase or cherry-pick is open in a checkout of main", asked=AT_WORK, again=5.0),
     Cause.SESSION: Wait("a session is working in a checkout of main", asked=AT_WORK, again=5.0),
-    Cause.BEHIND: Wait("a checkout of main is behind and cannot be updated", asked=AT_WORK, again=5.0),
+    Cause.BEHIND: Wait("a checkout of main is behind main and cannot be updated", asked=AT_WORK, again=5.0),
     Cause.LOCK: Wait("another git command holds a lock in this repository", passes=LOCK_PASSES, again=5.0),
     Cause.OLD_LOCK: Wait("a git command left a lock file in this repository", again=5.0),
     Cause.FILTER: Wait(
         "a git filter fails on a file",
-        "Run the filter's program by hand, or install it: `git config --get-regexp '^filter'` names it.",
+        "Install the filter's program, or run it by hand: `git config --get-regexp '^filter'` names it.",
         again=5.0,
     ),
     Cause.UNWRITABLE: Wait(
@@ -118,7 +118,7 @@ WAITS: dict[Cause, Wait] = {
     ),
     Cause.CONTENT: Wait(
         "the remote rejects the content of a commit",
-        "`nobrakes diff BEAD` shows it. Allow it at the remote, or send the bead back: `nobrakes retry BEAD`.",
+        "`nobrakes diff BEAD` shows the content. Allow it at the remote, or send the bead back: `nobrakes retry BEAD`.",
     ),
     Cause.HOOK: Wait(
         "a hook of the remote refuses the push",
@@ -164,12 +164,12 @@ WAITS: dict[Cause, Wait] = {
     ),
     Cause.PROGRAM: Wait(
         "git cannot run a program that it needs",
-        "Install the program that git's message names, here or at the remote. Or correct the setting: `git config "
-        "--list --show-origin` shows it.",
+        "Install the program that git's message names, here or at the remote. Or correct git's setting: `git config "
+        "--list --show-origin` shows all settings.",
     ),
     Cause.DAMAGED: Wait(
         "git objects in this repository are damaged or missing",
-        "`git fsck` lists them. Copy them from another clone. The merge then continues.",
+        "`git fsck` lists the objects. Copy the objects from another clone. The merge then continues.",
     ),
     Cause.NAMES: Wait(
         "git cannot use a file or branch name, here or at the remote",
@@ -181,10 +181,10 @@ WAITS: dict[Cause, Wait] = {
         "Type `git fetch --unshallow` to fetch the whole history. The merge then continues.",
     ),
     Cause.ADDRESSES: Wait("the remote has several addresses", "Keep only one address. The merge then continues."),
-    Cause.AHEAD: Wait("main here has commits that the remote lacks", asked=AT_WORK),
-    Cause.PARTED: Wait("main here and main at the remote have diverged", asked=AT_WORK),
-    Cause.BY_REQUEST: Wait("only merged pull requests change main here", asked=AT_WORK),
-    Cause.RACES: Wait("main moves too fast to merge", "nobrakes tries again automatically.", passes=PASSES),
+    Cause.AHEAD: Wait("your local main has commits that the remote lacks", asked=AT_WORK),
+    Cause.PARTED: Wait("your local main and the remote's main have diverged", asked=AT_WORK),
+    Cause.BY_REQUEST: Wait("only merged pull requests may change main", asked=AT_WORK),
+    Cause.RACES: Wait("main changes too fast to merge", "nobrakes tries again automatically.", passes=PASSES),
     Cause.UNKNOWN: Wait("git refuses", "Fix what git's message reports. The merge then continues."),
 }
 """docs/reliability.md lists them."""

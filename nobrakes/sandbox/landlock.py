@@ -58,7 +58,7 @@ def lacks(abi: int) -> "tuple[str, ...]":
     if abi < 3:
         found.append("this kernel cannot stop a program from truncating files (Linux 6.2 can)")
     if abi < 6:
-        found.append("it cannot stop signals to other processes (Linux 6.12 can)")
+        found.append("this kernel cannot stop signals to other processes (Linux 6.12 can)")
     return tuple(found)
 
 

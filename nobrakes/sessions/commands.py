@@ -74,11 +74,11 @@ def start(
 def begin(app: "App", by: str, wanted: relay.Wanted) -> Found:
     """Start a session that works."""
     made = relay.start(app.store, app.paths, app.config, wanted, by)
-    place = "in the checkout itself; its files are saved first" if wanted.in_place else "in its own clone"
+    place = "in the checkout itself; nobrakes saves its files first" if wanted.in_place else "in its own clone"
     lines = [
         f"session {made.id} works with {made.agent} {place}{_daemon(app, made)}",
-        f"  `nobrakes watch session~{made.id}` follows it, `nobrakes session stop {made.id}` stops it",
-        f"  `nobrakes session show {made.id}` shows its result",
+        f"  `nobrakes watch session~{made.id}` follows the session, `nobrakes session stop {made.id}` stops its turn",
+        f"  `nobrakes session show {made.id}` shows the session's result",
     ]
     if wanted.files:
         lines.append(f"  progress.json and output.json are in {files_of(app.paths.folder, made.id)}")
@@ -122,7 +122,7 @@ def hand_in(app: "App", by: str, number: Number) -> tuple[relay.Landing, str]:
 def stop(app: "App", by: str, number: Number) -> Found:
     """Stop a session's current turn. The session keeps its memory and continues with your next message."""
     found = relay.stop(app.store, app.paths, number, by)
-    words = "is stopping" if found.stop_asked else f"has no turn to stop: it is {found.state.value}"
+    words = "is stopping" if found.stop_asked else f"has no turn to stop: its state is {found.state.value}"
     return {"session": found}, f"session {number} {words}"
 
 

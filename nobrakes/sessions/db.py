@@ -104,7 +104,7 @@ def renew(db: Database, number: int, spec: tuple[str, str, str] | None = None) -
     with db.write():
         one = get_session(db, number)
         if one.state is State.RUNNING:
-            raise NotAllowed(f"session {number} is working", "Its next turn can start anew when this one has ended.")
+            raise NotAllowed(f"session {number} is working", "Try again when the session's turn has ended.")
         values: dict[str, Any] = {"begun": False}
         if spec is not None and one.agent != spec[0]:
             values |= {"agent": spec[0], "provider": spec[1], "model": spec[2], "failures": 0, "retry_at": None}

@@ -185,7 +185,7 @@ class Relays:
             if clones.start() != (self._last(session.id) or start):
                 raise ConfigError(
                     f"somebody worked in {clones.root}: its checkout differs from what session {session.id} left",
-                    f"Switch back to {relay_branch(session.id)} there, or end it: `nobrakes session end {session.id}`",
+                    f"Check out {relay_branch(session.id)}, or end the session: `nobrakes session end {session.id}`",
                 )
             os.makedirs(clones.folder, mode=0o700, exist_ok=True)
             write_private(clones.alternates(session.id), f"{LENT_AT}\n".encode())
@@ -301,7 +301,7 @@ class Relays:
         asked = any(one.session == session.id for one in self.ports.store.escalations())
         if session.data.get(CHAT) or asked or self.ports.store.session(session.id).waiting:
             return
-        where = f"\n\nIts commits are on the branch {handed.branch}." if handed.branch else ""
+        where = f"\n\nThe session's commits are on the branch {handed.branch}." if handed.branch else ""
         new = NewEscalation(
             EscalationType.QUESTION,
             f"What next? Session {session.id}: {session.title}"[:200],

@@ -48,7 +48,7 @@ EXACT_DEPENDENCY_WORDS = frozenset(kind.value for kind in model.DependencyType) 
 def moment(text: object) -> float:
     """Seconds since 1970 of an ISO 8601 time, nanoseconds too; UTC without a zone. ValueError, if unwritable too."""
     if not isinstance(text, str):
-        raise ValueError("it is not text")
+        raise ValueError("the time is not text")
     found = text.strip().replace(" ", "T", 1)
     if "." in found:
         head, _, rest = found.partition(".")
@@ -189,7 +189,7 @@ class Reading:
         if word in HELD_WORDS and bead.defer_until is None and bead.held is None:
             return replace(bead, held=word)
         if word not in OPEN_WORDS and word not in HELD_WORDS:
-            self.problem(f"status '{word[:40]}' is unknown: the bead is held")
+            self.problem(f"status '{word[:40]}' is unknown: nobrakes holds the bead")
             return replace(bead, held=word)
         return bead
 

@@ -324,10 +324,10 @@ def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
 
 def told(made: Rebuilt) -> list[str]:
     """What was done, for a person."""
-    merged = f"; {count(len(made.merged), 'of them was', 'of them were')} merged since" if made.merged else ""
+    merged = f"; {count(len(made.merged), 'bead was', 'beads were')} merged after the snapshot" if made.merged else ""
     lines = [f"{count(made.beads, 'bead was', 'beads were')} read from the snapshot{merged}"]
     if made.later:
-        lines.append(f"{made.later} of them had changed since the snapshot")
+        lines.append(f"{count(made.later, 'bead')} had changed since the snapshot")
     if made.open:
         lines.append(count(made.open, "open escalation restored", "open escalations restored"))
     if made.attempts:

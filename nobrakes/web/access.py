@@ -405,7 +405,7 @@ async def refuse(asked: Asked, refusal: Refusal, receive: Receive, send: Send) -
 # code is always taken, once: any program of this machine may send wrong ones, and must not keep the person from "Stop
 # everything". Guessing is hopeless without a lock: a code is one of 2**50 and good for two minutes. After ten wrong
 # ones within a minute the answer is 429, and no more lines of the log are written for them.
-WRONG = "This code is wrong, was used before, or is older than two minutes."
+WRONG = "The login code is wrong, was used before, or is older than two minutes."
 
 
 def site_of(request: Request) -> Site:

@@ -186,7 +186,7 @@ READINGS: tuple[Reading, ...] = (
     Reading(
         "events",
         "",
-        "The events after number `after`, oldest first, as a page's socket sends them. `last` is the next `after`.",
+        "The events after number `after`, oldest first, as a page's socket sends them. Use `last` as the next `after`.",
         _events,
         (Field("after", number), _LIMIT, Field("bead", word)),
     ),
@@ -195,7 +195,7 @@ READINGS: tuple[Reading, ...] = (
     Reading("sessions/{number:int}/diff", "", "The changes on the branch of a working session.", _session_diff),
     Reading("reviews", "review", "The latest reviews, newest first.", _reviews, (_LIMIT,)),
     Reading("pull-requests", "pr list", "The pull requests that wait for people, oldest first.", _requests, (_ALL,)),
-    Reading("pull-requests/{id}", "pr show", "A bead's newest pull request: state, checks, remarks.", _request),
+    Reading("pull-requests/{id}", "pr show", "A bead's newest pull request: state, checks, comments.", _request),
     Reading("breaker", "", "What stops work now: a pause, limits, providers, spending caps, the daemon.", _breaker),
     Reading("health", "", "The daemon, agents, disk, and the doctor's latest findings.", _health),
     Reading("plan", "commit-strategy --dry-run", "The drafts and proposed changes that wait for your approval.", _plan),

@@ -156,9 +156,9 @@ NOT_HERE: Mapping[str, str] = {
     **dict.fromkeys(("daemon install", "daemon uninstall", "daemon watch"), "Change timers only in a terminal."),
     "notify secret": "Type secrets only in a terminal: `nobrakes notify secret NAME`.",
     "archive": "`archive` deletes archived work permanently. Type `nobrakes archive` in a terminal.",
-    "machine": "`machine` limits the pages. In a terminal: `nobrakes machine set session_roots=~/code agents=3`.",
+    "machine": "`machine` sets limits for pages. In a terminal: `nobrakes machine set session_roots=~/code agents=3`.",
     "project use": "Each chat session chooses its project: `nobrakes project use NAME`, or the chat's tool.",
-    "relay": "In a terminal, `nobrakes relay PATH PROMPT` starts it in a folder. Its questions appear on the Desk.",
+    "relay": "In a terminal, `nobrakes relay PATH PROMPT` starts a session. Its questions appear on the Desk.",
     "mcp client": "Only a terminal shows a new token, once: `nobrakes mcp client add NAME`.",
     "repositories": "To remove a repository from the list, type `nobrakes repositories forget PATH`.",
 }
@@ -211,7 +211,7 @@ PAGES: Mapping[str, tuple[str, str]] = {words: (path, name) for path, name, many
 """Commands that a page shows, or does better than the command's form; `{}`: the first argument."""
 _NAMES = {
     "daemon start": "Start the daemon",
-    "providers": "Try it now, or lift the cap",
+    "providers": "Try the provider now, or lift the cap",
     "quarantine": "End the quarantine",
     "defer": "Change the time",
 }

@@ -71,15 +71,15 @@ _ERROR: Schema = {
     },
 }
 _COMMON: Mapping[str, Schema] = {
-    "request": {"type": "string", "description": "A command with the same key runs once; repeats get its answer."},
+    "request": {"type": "string", "description": "A command with the same key runs once; repeats get the same answer."},
     "typed": {"type": "string", "description": "The word that confirms a dangerous command."},
     "code": {"type": "string", "description": "A new code from the terminal, if agents run without a sandbox."},
 }
 _EVENT: Schema = {
-    "seq": {"type": "integer", "description": "Its number in the log; numbers grow and are unique."},
-    "bead": {"type": ["string", "null"], "description": "The bead that it is about."},
+    "seq": {"type": "integer", "description": "The event's number in the log; numbers grow and are unique."},
+    "bead": {"type": ["string", "null"], "description": "The bead that the event is about."},
     "kind": {"type": "string", "description": "As in events.md."},
-    "actor": {"type": "string", "description": "Who did it."},
+    "actor": {"type": "string", "description": "Who caused the event."},
     "at": {"type": "number", "description": "Seconds since 1970."},
     "line": {"type": "string", "description": "A summary in one line for people."},
 }
@@ -88,10 +88,10 @@ _EVENTS: Schema = {
     "last": {"type": "integer", "description": "The next `after`."},
 }
 _REFUSED = {
-    "401": "No session, and no token.",
+    "401": "The request has no session and no token.",
     "403": "The request came from another site, or has no Origin header.",
-    "404": "There is no such repository, bead, escalation or session.",
-    "409": "The current state does not allow it.",
+    "404": "The repository, bead, escalation or session does not exist.",
+    "409": "The current state does not allow the request.",
     "422": "A field or parameter is wrong; the message names it.",
     "503": "The repository did not answer in time.",
 }
@@ -208,7 +208,7 @@ def _types() -> Mapping[str, Schema]:
     types = own | {one.path: views()[one.words] for one in api.READINGS if one.words and one.path not in own}
     found = {path: schema(type_, names()) for path, type_ in types.items()}
     picture = schema_of("graph --all")
-    picture["properties"]["structure"] = {"type": "string", "description": "Changes when a box or an edge changes."}
+    picture["properties"]["structure"] = {"type": "string", "description": "Changes when the drawing changes."}
     return {**found, "events": {"type": "object", "required": [*_EVENTS], "properties": _EVENTS}, "graph": picture}
 
 
@@ -268,7 +268,7 @@ def _command(command: Command) -> Schema:
     form: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     if required := [field.name for field in command.fields if field.is_required]:
         form["required"] = required
-    undo = {"type": ["integer", "null"], "description": "The `seq` with which `undo` takes it back."}
+    undo = {"type": ["integer", "null"], "description": "The `seq` with which `undo` undoes the command."}
     more: Schema = {"command": {"const": command.words}, "said": {"type": "string"}, "again": {"type": "boolean"}}
     more["undo"] = undo
     return {

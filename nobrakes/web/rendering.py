@@ -287,7 +287,7 @@ class NoSuchRepository(NobrakesError):
     """No repository of this person has this word."""
 
     code = 11
-    hint = "Type `nobrakes init` in it. The first page lists all repositories that use nobrakes."
+    hint = "Type `nobrakes init` in the repository. The first page lists all repositories that use nobrakes."
 
     def __init__(self, message: str, hint: str = "", alike: Sequence[str] = ()) -> None:
         super().__init__(message, hint)
@@ -303,7 +303,7 @@ def folder(word: str) -> str:
             return path
     alike = _alike(word, paths)
     said = f"{len(alike)} of your repositories are" if len(alike) > 1 else "none of your repositories is"
-    raise NoSuchRepository(f"{said} called '{word[:60]}'", "Which one do you mean?" if alike else "", alike)
+    raise NoSuchRepository(f"{said} called '{word[:60]}'", "Which repository do you mean?" if alike else "", alike)
 
 
 def _alike(word: str, paths: Sequence[str], but: str = "") -> list[str]:
@@ -521,13 +521,13 @@ class Field:
 
 def text(name: str, value: str) -> str:
     if len(value) > NOTE:
-        raise UsageError(f"{name}: at most {NOTE} characters, and it has {len(value)}")
+        raise UsageError(f"{name}: at most {NOTE} characters are allowed, not {len(value)}")
     return value.replace("\r\n", "\n")
 
 
 def long_text(name: str, value: str) -> str:
     if len(value) > TEXT:
-        raise UsageError(f"{name}: at most {TEXT} characters, and it has {len(value)}")
+        raise UsageError(f"{name}: at most {TEXT} characters are allowed, not {len(value)}")
     return value.replace("\r\n", "\n")
 
 

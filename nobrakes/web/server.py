@@ -95,7 +95,7 @@ async def _known(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    said = {404: "There is no such page.", 405: "This address does not support this method."}
+    said = {404: "There is no such page.", 405: "This address does not support the HTTP method."}
     return failure(request, error.status_code, said.get(error.status_code, str(error.detail)))
 
 
@@ -243,7 +243,7 @@ def lan_address() -> str:
         except OSError:
             found = LOOPBACK
     if found.startswith("127.") or found == "0.0.0.0":
-        raise UsageError("this machine has no network address", "Name it: nobrakes web --lan --host ADDRESS")
+        raise UsageError("this machine has no network address", "Name an address: nobrakes web --lan --host ADDRESS")
     return found
 
 

@@ -172,7 +172,7 @@ def test_a_text_of_tasks_becomes_drafts_and_the_same_text_again_changes_them(nob
     assert main.run(["propose", "TODO.md", "--dry-run"]) == 0
     shown = capsys.readouterr().out
     assert "Parse it  (in t-" in shown and "1 criterion" in shown and "nothing was written" in shown
-    assert "skipped, because it is ticked: Old" in shown and nobrakes("list")[1] == []
+    assert "skipped, because the criterion is ticked: Old" in shown and nobrakes("list")[1] == []
     _, report = nobrakes("propose", "TODO.md")
     assert len(report["new"]) == 2
     (repository / "TODO.md").write_text("# Login\n\n- [ ] Parse it\n  Fast.\n- [ ] Form (after: Parse it)\n")

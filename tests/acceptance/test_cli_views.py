@@ -307,7 +307,11 @@ def test_undo_takes_back_the_newest_step_or_says_why_not(nobrakes, repository, t
     assert text("undo") == "undone: paused\n" and nobrakes("show", "a")[1]["status"] == "escalated"
     nobrakes("resolve", str(broken), "--retry")
     code, error = nobrakes("undo")
-    assert code == 17 and "'resolved a'" in error["message"] and "'added a': `nobrakes undo " in error["hint"]
+    assert (
+        code == 17
+        and "'resolved a'" in error["message"]
+        and "'added a', an earlier step: `nobrakes undo " in error["hint"]
+    )
     nobrakes("answer", str(question), "this")
     assert text("undo") == "undone: answered a\n"
     assert [one["id"] for one in nobrakes("escalations")[1]] == [question]

@@ -173,7 +173,7 @@ def test_a_tampered_record_is_found(repository: Repository) -> None:
     repository.rewrite(change)
     assert repository.chain()[0] != last and repository.wrong() == [], "nothing on main speaks of the last record yet"
     repository.rewrite(lambda text: text.replace('"title": "Bead one"', '"title":  "Bead one"'))
-    assert any("its text does not match its record" in text for text in repository.wrong())
+    assert any("the commit's text does not match its record" in text for text in repository.wrong())
 
 
 def test_a_record_that_says_another_tree_is_found(repository: Repository) -> None:

@@ -103,10 +103,12 @@ def test_a_shaper_that_fails_three_times_offers_the_four_ways_in_its_stage(tmp_p
     forge = Forge(tmp_path, more="most_domains = 1\n")
     failed = STAGES[stage](forge)
     assert len(forge.turns("session~1")) == failed, "three times, and no more"
-    one = asked(forge, f"stopped in {stage}: its Shaper failed 3 times")
+    one = asked(forge, f"stopped in {stage}: the feature's Shaper failed 3 times")
     assert "exit code 3" in one["detail"]
     stands = forge.nobrakes("status").stdout
-    assert stands.count("its Shaper failed 3 times") and "stopped with an error:" not in stands, "it is said once"
+    assert stands.count("the feature's Shaper failed 3 times") and "stopped with an error:" not in stands, (
+        "it is said once"
+    )
     forge.does("session~1", ASKS)
     answered(forge, one, "use the old form", "the Shaper of feature login continues with your words")
     assert forge.feature().state.value == "active" and forge.feature().stage.value == stage

@@ -280,7 +280,7 @@ def test_an_epic_that_people_were_to_merge_is_held_when_work_lands_otherwise(a_t
     team.nobrakes("release", "two")
     team.add("other")
     said = team.nobrakes("run", expect=None)
-    assert said.returncode != 70 and 'set it to "pull_request" again' in said.stdout, said
+    assert said.returncode != 70 and 'set review.land to "pull_request" again' in said.stdout, said
     assert (team.status("one"), team.status("two")) == ("landed", "needs_doer") and not team.turns("two")
     assert team.status("other") == "done", "nobody else is held up"
     team.configure(f'land = "{land}"', 'land = "pull_request"')

@@ -174,7 +174,7 @@ def test_what_becomes_of_a_request_is_told_as_events_and_stands_on_the_board(tea
     first, second = board["columns"]["requested"]
     assert first["request"] == {"number": 1, "state": "open", "page": page, "says": first["request"]["says"]}
     assert "is waiting for people to merge it" in first["request"]["says"] and second["request"]["number"] == 0
-    assert "nobrakes opens no more" in second["request"]["says"]
+    assert "so nobrakes opens no more pull requests" in second["request"]["says"]
     said = team.nobrakes("board").stdout
     assert "requested (2)" in said and "is waiting for people to merge it" in said
     assert "2 requested" in team.nobrakes("status").stdout and team.ask("status")["counts"]["requested"] == 2
@@ -335,7 +335,7 @@ def test_a_request_whose_bead_a_person_did_by_hand_is_closed_and_holds_nothing_u
     team.run_on()
     assert [pull["state"] for pull in team.hub.pulls] == ["closed", "open"]
     shown = team.ask("pr", "show", "one")
-    assert (shown["state"], shown["says"]) == ("closed", "its bead was done another way")
+    assert (shown["state"], shown["says"]) == ("closed", "the bead was done another way")
     assert "pull request #1" not in team.nobrakes("doctor", expect=None).stdout
     team.add("three")
     team.hub.merge(2)
@@ -360,7 +360,7 @@ def test_a_request_whose_bead_waits_for_a_decision_counts_and_it_is_said(team: T
     team.run_on()
     (waits,) = team.waits()
     assert waits == (
-        "1 pull request is waiting for people, and nobrakes opens no more (review.max_open = 1); 1 of their beads needs "
+        "1 pull request is waiting for people, so nobrakes opens no more pull requests (review.max_open = 1); 1 of their beads needs "
         "your decision: nobrakes escalations"
     )
     team.nobrakes("cancel", team.open()[0]["bead"])

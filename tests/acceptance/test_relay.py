@@ -65,7 +65,7 @@ def test_a_branch_comes_back_and_the_checkout_stays_as_it_is(tmp_path: Path) -> 
         assert "no session of your own" in elsewhere("--session", "1", there, "--user")
         assert "is not a folder" in elsewhere("--session", "1", str(away / "none"), "Go on")
         text = elsewhere(there, "Only think of it: only think", "--agent", "script")
-        assert f"`cd {there} && nobrakes session show 2` shows its result" in text
+        assert f"`cd {there} && nobrakes session show 2` shows the session's result" in text
         until(lambda: relay(project, 2)["session"]["state"] == "asking")
         assert elsewhere("--session", "2", there, "And again: only think") == "sent to session 2\n"
         until(lambda: relay(project, 2)["turns"] == 2 and relay(project, 2)["session"]["state"] == "asking")
@@ -124,7 +124,7 @@ def test_one_noun_begins_continues_shows_and_hands_in_a_session_that_works(tmp_p
     assert "'x' is not a whole number" in project.nobrakes("session", "show", "x", expect=2).stderr
     try:
         text = project.nobrakes("session", "start", "Do the first thing", "--works", "--agent", "script").stdout
-        assert "`nobrakes session show 1` shows its result" in text
+        assert "`nobrakes session show 1` shows the session's result" in text
         until(lambda: project.ask("session", "show", "1")["session"]["state"] == "asking")
         assert "relay/1" in project.nobrakes("session", "show", "1").stdout
         project.nobrakes("session", "say", "1", "Now the second thing")

@@ -78,7 +78,7 @@ def git_folder(project: Project) -> dict[str, bytes]:
 def test_the_files_change_and_all_that_was_there_comes_back(tmp_path: Path, project: Project) -> None:
     main, before = project.git("rev-parse", "main"), git_folder(project)
     said = begin(project, "Change it").stdout
-    assert "in the checkout itself; its files are saved first" in said
+    assert "in the checkout itself; nobrakes saves its files first" in said
     found = state(project, 1, "asking")
     assert found["branch"] == "relay/1" and [subject for _, subject in found["commits"]] == ["Change in place"]
     assert project.git("symbolic-ref", "HEAD").strip() == "refs/heads/relay/1"

@@ -27,7 +27,7 @@ def test_the_daemon_ends_and_touches_neither(tmp_path: Path) -> None:
         [NOBRAKES, "run"], cwd=root, env=project.env(), capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == RepositoryReplaced.code, done.stdout + done.stderr
-    assert "is not the folder with which this daemon started" in done.stderr
+    assert "is not the folder in which this daemon started" in done.stderr
     for place in (root, away):
         main = subprocess.run(["git", "rev-parse", "main"], cwd=place, capture_output=True, text=True, check=True)
         assert main.stdout.strip() == before.strip(), place

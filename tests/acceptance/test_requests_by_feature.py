@@ -223,9 +223,9 @@ def test_epics_that_wait_for_each_other_are_named_where_people_merge_them_as_a_w
         return " ".join(team.nobrakes("doctor", expect=None).stdout.replace("no beads wait", "").split())
 
     says(team, "[review.features.shop]", 'unit = "epic"')
-    assert "which is done only when the whole epic '" not in said(), "the office's beads are merged one by one"
+    assert "which is done only when all of '" not in said(), "the office's beads are merged one by one"
     says(team, "[review.features.office]", 'unit = "epic"')
-    assert "which is done only when the whole epic '" in said()
+    assert "which is done only when all of '" in said()
 
 
 def test_a_run_rests_though_its_own_pace_keeps_it_from_looking_at_all_of_its_requests(team: Team) -> None:

@@ -209,7 +209,7 @@ def test_a_schedule_begins_its_sprints_once_and_a_daemon_continues_them(tmp_path
     assert tea.sprints()["state"] == "", "paused, nothing begins"
     tea.nobrakes("resume")
     (rests,) = tea.ask("project", "continue")
-    assert rests["daemon"] is None and "its daemon is stopped" in rests["text"]
+    assert rests["daemon"] is None and "the project's daemon is stopped" in rests["text"]
     (works,) = tea.ask("project", "continue", "tea")
     assert works["daemon"], works
     try:
@@ -436,7 +436,7 @@ def test_whats_next_compares_with_the_tree_at_the_sprints_beginning(tmp_path: Pa
     tea.yes(1)
     tea.nobrakes("run", expect=NEEDS_PERSON)
     told = (tea.book / "session~1.prompt.1").read_text()
-    assert "docs/ROADMAP.md: commits say that this is done" in told and "  - R3: Open the door" in told
+    assert "docs/ROADMAP.md: commits say that these items are done" in told and "  - R3: Open the door" in told
     found = tea.ask("project", "whats-next", "tea")["findings"]
     assert [one["kind"] for one in found] == ["tasks_left", "roadmap_behind"], "the old menu is no work of the sprint"
     assert "Make `src/menu` (bead menu)" in found[0]["items"]

@@ -151,10 +151,10 @@ def test_of_work_that_changed_meanwhile_a_person_is_warned_and_may_send_all_the_
     person.errors[:] = [one for one in person.errors if "409" not in one]
     page.reload()
     page.locator("summary").filter(has_text="Send back").click()
-    page.get_by_text(f"They refer to commit {merged[:7]}").wait_for()
+    page.get_by_text(f"Your comments refer to commit {merged[:7]}").wait_for()
     page.get_by_text("newer").click()
     page.get_by_text("about an earlier commit").first.wait_for()
-    page.get_by_label("Send them anyway").check()
+    page.get_by_label("Send the comments anyway").check()
     page.get_by_role("button", name="Send back").click()
     page.wait_for_url("**/bead/till")
     assert f"commit {merged[:12]}" in notes(repository)[0] and "line 2: `new <i>`\n   Not this" in notes(repository)[0]

@@ -142,7 +142,7 @@ def test_a_feature_is_begun_asked_about_read_and_signed_off_on_a_phone(
     play.presses("Approve all of this")
     assert f"agents now build feature {one['id']}" in play.page.content()
     assert {project.status(bead) for bead in ("login-table", "login-form")} == {"needs_doer"}
-    play.goes(here, "implementation.*Add these to the plan now")
+    play.goes(here, "implementation.*Add the collected items to the plan now")
     for each in (person, other):
         each.made_no_errors()
     for each in (person, other):

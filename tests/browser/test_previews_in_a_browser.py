@@ -76,7 +76,7 @@ def test_a_person_tries_the_work_from_its_page(
         panel.get_by_role("link", name="Open the preview").click()
     expect(opened.value.locator("body")).to_contain_text("['one'] None None")
     page.bring_to_front()
-    panel.get_by_role("button", name="Stop it").click()
+    panel.get_by_role("button", name="Stop the preview").click()
     expect(panel.get_by_role("button", name="Start a preview")).to_be_visible()
     person.made_no_errors()
     person.close()

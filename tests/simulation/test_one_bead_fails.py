@@ -49,7 +49,7 @@ def test_the_second_time_it_is_held_and_released_it_is_tried_again() -> None:
     store.resolve(store.escalations(bead=one)[0].id, "once more", ME)
     world.run()
     assert [a.outcome for a in store.attempts(one)].count(Outcome.NOBRAKES_FAILED) == 2
-    assert "nobrakes itself failed on it 2 times" in str(store.bead(one).held)
+    assert "nobrakes itself failed on the bead 2 times" in str(store.bead(one).held)
     world.scene.stumbling.chance = 0.0  # it is mended
     store.resolve(store.escalations(bead=one)[0].id, "mended", ME)
     store.record(Event(Kind.RELEASED, one, actor=ME))

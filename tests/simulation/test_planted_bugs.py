@@ -910,7 +910,7 @@ BUGS = (
     Bug(
         "nobody is told of an expiry",
         "features/worker/shapers.py",
-        'tell(store, feature, "its session has expired; its questions, drafts and answers are saved", "warning")',
+        'tell(store, feature, "the Shaper\'s session has expired; the questions, drafts and answers are saved", "warning")',
         "pass",
         options=PLANNED,
         seed=1,

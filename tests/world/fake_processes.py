@@ -262,7 +262,7 @@ class FakeProcesses:
     def _prologue(self, child: Child) -> None:
         """Half of it: until it has ended, whoever stops it leaves a folder that is not prepared."""
         if child.command.prologue:
-            child.prologue_failed = "it was stopped while its folder was being prepared"
+            child.prologue_failed = "the run was stopped while its folder was being prepared"
         self._later(child.run, "prepared", self.rng.uniform(0, 2))
 
     def _prepared(self, child: Child) -> None:

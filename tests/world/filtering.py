@@ -21,7 +21,7 @@ def filtered(after: Tree, change: Change) -> Change:
     """The change, with why what it brings to its path cannot come to main."""
     if change.path != SECRET or after.get(SECRET, SEALED).startswith(SEALED):
         return change
-    why = "git keeps it through the filter 'seal', which nobrakes may not run"
+    why = "git stores the file through the filter 'seal', which nobrakes may not run"
     return replace(change, unfiltered=why, barred=("seal", "nobrakes config set git.filters +seal"))
 
 

@@ -58,7 +58,7 @@ def _approve(store: "Store", feature: Feature, named: frozenset[str], actor: str
         return False
     if not feature.plan:
         store.keep_plan(feature.id, nodes_of(store, feature.id), "approved by a person", actor)
-    store.move_feature(feature.id, Step.APPROVED, actor, "its plan was approved")
+    store.move_feature(feature.id, Step.APPROVED, actor, "a person approved the feature's plan")
     return True
 
 
@@ -145,7 +145,7 @@ def drop(store: "Store", names: Collection[str], actor: str) -> tuple[str, ...]:
         drafts = {*store.listed([Status.DRAFT])}
         wanted = frozenset(names)
         for name in sorted(wanted & drafts - {one.bead for one in found}):
-            raise UsageError(f"{name} is a draft and has no proposed change", f"To drop it: `nobrakes cancel {name}`.")
+            raise UsageError(f"the draft {name} has no proposed change", f"Drop the draft: `nobrakes cancel {name}`.")
         _known(wanted, found, ())
         gone = [one for one in found if {one.bead, one.name} & wanted]
         for one in gone:
@@ -192,7 +192,7 @@ def _named(changes: Sequence[ProposedChange], write: Callable[[], object]) -> No
     except NobrakesError as error:
         names = " ".join(one.name for one in changes)
         error.args = (f"nothing was approved, because {names} failed: {error}",)
-        error.hint = f"Approve the others: `nobrakes commit-strategy --without {' --without '.join(names.split())}`."
+        error.hint = f"To approve the rest: `nobrakes commit-strategy --without {' --without '.join(names.split())}`."
         raise
 
 
@@ -221,8 +221,8 @@ def propose(store: "Store", plan: "Plan", actor: str, dry_run: bool = False) -> 
         node.status in ("live", "done") or (node.status == "cancelled" and node.id not in known) for node in plan.nodes
     ):
         raise PlanError(
-            f"{plan.source}: a proposal can only make drafts; commit-strategy makes them live",
-            "Remove 'live' and every 'status' from the plan, except 'cancelled' for a bead to give up.",
+            f"{plan.source}: a proposal can only make drafts; commit-strategy approves the drafts",
+            "Remove 'live' and every 'status' from the plan, except 'cancelled' for a bead to cancel.",
         )
     return apply_plan(store, plan, actor=actor, dry_run=dry_run)
 

@@ -59,7 +59,7 @@ def way_of(fresh: bool, from_base: bool, view: bool) -> Way | None:
     """None: none was chosen. UsageError for several."""
     chosen = [way for way, named in ((Way.FRESH, fresh), (Way.FROM_BASE, from_base), (Way.VIEW, view)) if named]
     if len(chosen) > 1:
-        raise UsageError("choose only one way to resume", "Use one of --fresh, --from-base and --view, or none.")
+        raise UsageError("choose one way to resume the feature", "Use one of --fresh, --from-base and --view, or none.")
     return chosen[0] if chosen else None
 
 
@@ -81,7 +81,7 @@ def resume(store: "Store", paths: Paths, id: str, actor: str, way: Way | None = 
             resolve_questions(store, feature, "resumed by a person", actor, (About.FAILING,))
         else:
             raise NotAllowed(
-                f"feature {id} is {feature.state.value.replace('_', ' ')}: only an expired feature has these choices",
+                f"feature {id} is {feature.state.value.replace('_', ' ')}: only an expired feature needs that choice",
                 f"`nobrakes forge resume {id}` continues where the feature stopped.",
             )
         after = store.feature(id)
@@ -281,7 +281,7 @@ def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted
     if wanted.own or wanted.without or wanted.only is not None:
         values["criteria"] = wanted.criteria(default_criteria(stack(config, paths.root)))
     if not values:
-        raise UsageError("you gave nothing to change", f"`nobrakes forge show {id}` shows its present values.")
+        raise UsageError("you gave no new value for the feature", f"`nobrakes forge show {id}` shows the present ones.")
     with store.write():
         after = store.change_feature(before.id, values, actor)
         epic: dict[str, Any] = {"notes": after.notes} if "notes" in values else {}
@@ -384,7 +384,7 @@ def answer_point(store: "Store", paths: Paths, id: str, number: int, text: str, 
         point = next((one for one in open_points(store, id) if one.id == number), None)
         if point is None:
             why = f"feature {id} has no unanswered open point {number}"
-            raise NotAllowed(why, f"`nobrakes forge show {id}` lists them.")
+            raise NotAllowed(why, f"`nobrakes forge show {id}` lists the steps.")
         if not words:
             raise UsageError("the answer is empty")
         _say(store, id, POINT_ANSWERED.format(point.where, words), f"{point.where}: {words}", actor)
@@ -413,9 +413,9 @@ def _tell(store: "Store", id: str, form: str, text: str, actor: str, bead: str) 
             f"To change the text that the Shaper starts from: `nobrakes forge edit {id}`.",
         )
     if not words:
-        raise UsageError("your text is empty")
+        raise UsageError("your message to the Shaper is empty")
     if bead and bead not in under(store, id):
-        raise UsageError(f"'{bead[:64]}' is not a step of feature {id}", f"`nobrakes forge show {id}` lists them.")
+        raise UsageError(f"'{bead[:64]}' is not a step of feature {id}", f"`nobrakes forge show {id}` lists the steps.")
     about = f" at the step {bead} ({store.bead(bead).title})" if bead else ""
     store.say(feature.session, form.format(about, words), actor)
     return feature, words

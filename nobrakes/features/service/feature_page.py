@@ -420,7 +420,7 @@ def sign_off(
         model.require(feature, model.Stage.REVIEW, "only a plan under review can be signed off")
         if seen not in (0, feature.plan):
             why = f"the plan of feature {id_} is now at version {feature.plan}, but you saw version {seen}"
-            raise NotAllowed(why, f"`nobrakes forge show {id_}` shows it.")
+            raise NotAllowed(why, f"`nobrakes forge show {id_}` shows the new version.")
         reviewed_plan.require_answers(store, id_)
         kept = reviewed_plan.sign_off(
             tracker(store, feature, rules), feature.plan, actor, store.now(), take_risk, reason

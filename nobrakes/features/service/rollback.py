@@ -139,7 +139,7 @@ def begin(store: "Store", git: Git, paths: Paths, id: str, actor: str) -> Rollba
             resolve_questions(store, feature, "the feature is rolled back", actor)
             bead = _hand(store, feature, actor)
         else:
-            end(store, id, actor, (), "main had none of its work")
+            end(store, id, actor, (), "main had none of the feature's work")
         after = store.feature(id)
     wake(paths)
     kept = {one.bead: one for one in seen.cancels}
@@ -208,7 +208,7 @@ def _hand(store: "Store", feature: Feature, actor: str) -> str:
     bead_commands.hold(store, bead.id, ROLLBACK_HELD.format(feature=feature.id), actor)
     store.note_feature(feature.id, {keys.ROLLBACK: {"by": actor, "bead": bead.id}}, actor)
     if feature.state is State.ACTIVE:
-        store.move_feature(feature.id, Step.PAUSED, actor, "it is rolled back")
+        store.move_feature(feature.id, Step.PAUSED, actor, "a person started to roll the feature back")
     return bead.id
 
 
@@ -224,7 +224,7 @@ def end(store: "Store", id: str, actor: str, taken: Sequence[Merged], why: str, 
             if bead.type is not BeadType.EPIC or bead.status is Status.CANCELLED:
                 continue
             if bead.status is Status.DONE:
-                store.record(Event(Kind.REOPENED, bead.id, actor=_marked(actor), data={"reason": "it is rolled back"}))
+                store.record(Event(Kind.REOPENED, bead.id, actor=_marked(actor), data={"reason": "rolled back"}))
             _cancel(store, bead.id, actor, id)
         for session in _live_sessions(store, feature, store.plan_reviews(id)):
             store.end_session(session, actor)

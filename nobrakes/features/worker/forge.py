@@ -124,7 +124,7 @@ def complete(store: "Store", epic: str) -> bool:
             if any(item.state is ItemState.WAITING for item in store.items(epic)):
                 return False
             resolve_questions(store, feature, "the feature is done", BY)
-            store.move_feature(epic, Step.MERGED, BY, "all beads of its epic are done")
+            store.move_feature(epic, Step.MERGED, BY, "all beads of the feature's epic are done")
             return True
     return False
 
@@ -230,12 +230,12 @@ class PlanReviews:
 
 def _question_of(findings: list[Finding], number: int) -> int:
     found = next(one.escalation for one in findings if one.id == number)
-    assert found is not None, "it was asked just now"
+    assert found is not None, "the finding's question was just asked"
     return found
 
 
 def _question(feature: Feature, finding: Finding) -> NewEscalation:
-    own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper decides how"}]
+    own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper changes the plan"}]
     risk = {"label": model.ACCEPT_RISK, "means": "the plan does not change; nobrakes stores your reason", "why": True}
     where = f" (bead {finding.bead})" if finding.bead else ""
     context = (
@@ -336,7 +336,7 @@ def _brought(ports: Ports, commit: str) -> tuple[list[Todo], str]:
             found += model.new_in(model.scan(path, after), model.scan(path, before))
     except NobrakesError as error:
         return found, str(error)
-    troubles = [f"it has {len(paths) - MAX_FILES} files too many"] if len(paths) > MAX_FILES else []
+    troubles = [f"the merge has {len(paths) - MAX_FILES} files too many"] if len(paths) > MAX_FILES else []
     troubles += [f"these files are too large: {', '.join(large[:10])}"] if large else []
     return found, "; ".join(troubles)
 
@@ -486,7 +486,7 @@ class Rollbacks:
         if isinstance(made, Hindered):
             return self._hindered(one, made, merges)
         if made is None or made.tree == git.tree(main):
-            return self._end(one, merges, f"main no longer has any of its work{gone}", main)
+            return self._end(one, merges, f"main no longer has any of the feature's work{gone}", main)
         with store.write():
             if not _is_as_seen(self.ports.store, one):
                 return False
@@ -527,14 +527,14 @@ class Rollbacks:
         taken = reverted_merges(self.ports.store.attempts(one.bead.id)) if merged else ()
         if not taken:
             taken = sorted_out(self._git(one), self.ports.words().landed(one.feature.id), one.feature.base)[0]
-        why = f"reverted on main by {merged[:12]}" if merged else f"bead {one.bead.id} was done by hand"
+        why = f"reverted on main by {merged[:12]}" if merged else f"a person marked bead {one.bead.id} as done"
         return self._end(one, taken, why, merged or self._git(one).main())
 
     def _end(self, one: _Rolling, taken: Sequence[Merged], why: str, commit: str) -> bool:
         with self.ports.store.write():
             if not _is_as_seen(self.ports.store, one):
                 return False
-            self._close(one.bead, "nothing was left to revert")
+            self._close(one.bead, "main had nothing of the feature left to revert")
             self.ports.words().end_rollback(one.feature.id, one.by, taken, why, commit)
         for merge in taken:
             _pin(self.ports.git, merge)
@@ -562,7 +562,7 @@ class Rollbacks:
         store = self.ports.store
         if not self.ports.words().drop_rollback(id_, BY, why):
             return False
-        tell(store, store.feature(id_), f"it is not rolled back: {why}; you can reopen cancelled beads", "warning")
+        tell(store, store.feature(id_), f"the rollback stopped: {why}; you can reopen cancelled beads", "warning")
         return True
 
 

@@ -145,15 +145,15 @@ class Shapers:
         self._warn_of_context(feature, action.warn)
         if action.answer:
             answer = " ".join(redacted(action.answer).split())
-            tell(self.ports.store, feature, f"its Shaper answered: {shorten(answer, MAX_ANSWER)}", "info")
+            tell(self.ports.store, feature, f"the feature's Shaper answered: {shorten(answer, MAX_ANSWER)}", "info")
         return True
 
     def _warn_of_context(self, feature: Feature, full: float | None) -> None:
         if full is None:
             return
-        text = f"the conversation with its agent is {full:.0%} full"
+        text = f"the context window of the feature's Shaper is {full:.0%} full"
         if full >= planning.FRESH_SHARE:
-            text += "; the next turn begins a new one"
+            text += "; the next turn starts a new conversation"
         tell(self.ports.store, feature, text, "info")
 
     def _not_seen(self, id_: str, turn: int) -> Feature | None:
@@ -241,7 +241,7 @@ class Shapers:
         tell(
             store,
             feature,
-            f"its session expires in {hours:.1f} hours unless you answer a question or send a message",
+            f"the Shaper's session expires in {hours:.1f} hours unless you answer a question or send a message",
             "warning",
         )
         return True
@@ -257,7 +257,7 @@ class Shapers:
         store.renew_session(feature.session)
         waiting = store.session(feature.session).waiting
         store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None, keys.LEFT: waiting}, BY)
-        tell(store, feature, "its session has expired; its questions, drafts and answers are saved", "warning")
+        tell(store, feature, "the Shaper's session has expired; the questions, drafts and answers are saved", "warning")
         return True
 
     def fail(self, action: actions.Fail) -> bool:
@@ -272,7 +272,7 @@ class Shapers:
         waiting = 0 if session is None else session.waiting
         store.note_feature(feature.id, {keys.LEFT: waiting}, BY)  # only what is said from now on goes on
         failures = 0 if session is None else session.failures
-        why = f"its Shaper failed {count(failures, 'time')}" if failures > 1 else action.why
+        why = f"the feature's Shaper failed {count(failures, 'time')}" if failures > 1 else action.why
         said = f"{session.detail}\n" if session is not None and session.detail else ""
         show = f", and `nobrakes session show {session.id}` shows the Shaper's messages" if session is not None else ""
         return Answers(self.ports).ask(actions.question(feature, About.FAILING, why=why[:300], said=said, show=show))
@@ -282,8 +282,8 @@ class Shapers:
         feature = self.ports.store.feature(action.feature)
         if feature.state is not State.ERROR:
             return False
-        self.ports.store.move_feature(feature.id, Step.RESUMED, BY, "its session got a message")
-        resolve_questions(self.ports.store, feature, "its session got a message", BY, (About.FAILING,))
+        self.ports.store.move_feature(feature.id, Step.RESUMED, BY, "the Shaper's session got a message")
+        resolve_questions(self.ports.store, feature, "the Shaper's session got a message", BY, (About.FAILING,))
         return True
 
 
@@ -375,7 +375,7 @@ def specs(ports: Ports, board: Board, names: Sequence[str], session: Session | N
         if gate is not None and gate.is_closed(board.now) and gate.reason in NO_LOGIN:
             trouble = f"{provider} refuses work: {gate.reason.value}"
         elif breaker is not None and breaker.state is Trip.OPEN:
-            trouble = f"its turns at {provider} failed too often"
+            trouble = f"turns at {provider} failed too often"
         found.append(actions.AgentSpec(name, provider, trouble))
     return tuple(found)
 
@@ -460,7 +460,7 @@ class Answers:
             with self.ports.store.write():
                 self.by_about[action.about](self.ports.store.feature(feature.id), action.chosen)
         except NobrakesError as error:
-            tell(self.ports.store, feature, f"nobrakes cannot carry out your choice now: {error.whole}", "warning")
+            tell(self.ports.store, feature, f"nobrakes cannot act on your answer now: {error.whole}", "warning")
         return True
 
     def _expired(self, feature: Feature, chosen: str) -> None:
@@ -470,7 +470,7 @@ class Answers:
 
     def _budget(self, feature: Feature, chosen: str) -> None:
         if chosen != actions.CONTINUE:
-            self._pause(feature, "its planning budget is spent")
+            self._pause(feature, "the feature's planning budget is spent")
             return
         spent = self.ports.store.session(feature.session).cost_usd if feature.session is not None else 0.0
         self.ports.store.note_feature(feature.id, {keys.ALLOWED: spent + self.ports.config().forge.shaper_usd}, BY)
@@ -480,7 +480,7 @@ class Answers:
         if chosen == actions.IS_COMPLETE and feature.session is not None:
             self.ports.words().plan_ready(feature.session)
         elif chosen != actions.GO_ON:
-            self._pause(feature, "its Shaper neither asked a question nor completed the plan")
+            self._pause(feature, "the feature's Shaper neither asked a question nor completed the plan")
 
     def _degraded(self, feature: Feature, chosen: str) -> None:
         go_on = chosen == planning.CONTINUE

@@ -131,7 +131,7 @@ def blocked(holder: Worktree, cause: Cause, what: str, remedy: str = "") -> Land
 
 
 def failed(said: str) -> LandingBlocker:
-    return LandingBlocker(cause_of(said), f"git could not write its files: {first_words(said)}")
+    return LandingBlocker(cause_of(said), f"git could not write the checkout's files: {first_words(said)}")
 
 
 # Before the swap every worktree of main is tried dry under its index's lock, which is held to the end: what would be
@@ -330,7 +330,7 @@ class Lander:
             Following(objects, holder, new, old).take_back()
             standing.write(holder, old)
         held = blocked(stuck, *why)
-        return replace(held, reason=f"{held.reason} Until then main stays at {old[:12]}.")
+        return replace(held, reason=f"{held.reason} main stays at {old[:12]} until the checkout is updated.")
 
     def take_up(self) -> None:
         """Before a daemon's first turn: bring checkouts along under the locks that a killed daemon left."""
@@ -368,12 +368,12 @@ _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
 
 def _lock_blocker(path: str, age: float) -> LandingBlocker:
     if age < LOCK_PASSES:
-        return LandingBlocker(Cause.LOCK, f"another git command holds {path}", "The merge continues when that ends.")
+        return LandingBlocker(Cause.LOCK, f"another git command holds {path}", "The merge continues without the lock.")
     return LandingBlocker(
         Cause.OLD_LOCK,
-        f"{path} is older than {LOCK_PASSES:.0f} seconds",
-        "Check whether a git command is still running there, perhaps in an editor. If none is, a killed command left "
-        "the file: move it away. The merge then continues.",
+        f"the lock file {path} is older than {LOCK_PASSES:.0f} seconds",
+        "Check whether a git command or an editor still uses the repository. If none does, a killed command left "
+        "the lock file: move the file away. The merge then continues.",
     )
 
 

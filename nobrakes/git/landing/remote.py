@@ -106,14 +106,14 @@ class Remote:
         if not answered.ok or out:
             return said
         if self.address().startswith(("http://", "https://")) and "packet:" not in answered.words:
-            return replace(said, words="a web page answers there, not a git server", cause=Cause.NOT_GIT)
+            return replace(said, words="a web page answers at the remote, not a git server", cause=Cause.NOT_GIT)
         push = f"git push {shlex.quote(self.shared.remote)} {shlex.quote(self.shared.branch)}"
         return replace(said, words=f"{WAITS[Cause.EMPTY].words}: type `{push}`", cause=Cause.EMPTY)
 
     def unseen(self, new: str, said: Reply) -> Reply:
         """Why a push is refused as out of date although the remote's main is at `old`."""
         if self._urls() != [self.address()]:
-            words = "the remote fetches from another address, which has another main"
+            words = "the remote has different addresses to fetch and to push, and their main branches differ"
             return replace(said, words=words, cause=Cause.ADDRESSES)
         asked = ["push", "--dry-run", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
         tried, out = self._reached([*asked, "--", self.shared.remote, f"{new}:{self.ref}"])
@@ -331,16 +331,16 @@ class SharedLander:
                 return settled if settled.landing is Landing.MOVED else replace(settled, may_have_landed=landed)
             if not self.history.contains(main, there):
                 if not self.history.contains(there, main):
-                    what = f"main here and main at the remote have diverged. Rebase yours onto {self.remote} and push"
+                    what = f"your local main and the remote's main have diverged. Rebase main onto {self.remote}; push"
                     return _waits(Cause.PARTED, what, landed)
                 return Land(Landing.MOVED) if landed else self._ahead()
             land = self.local.land(there, main)
             if land.landing is Landing.BLOCKED:
                 return replace(land, may_have_landed=landed)
-        return _waits(Cause.RACES, "main moves too fast to merge: nobrakes cannot update local main", landed)
+        return _waits(Cause.RACES, "main changes too fast to merge: nobrakes cannot update local main", landed)
 
     def _ahead(self) -> Land:
-        what = f"main here has commits that the remote lacks ({self.remote}). Push them. The merge then continues"
+        what = f"your local main has commits that the remote lacks ({self.remote}). Push main. The merge then continues"
         return _waits(Cause.AHEAD, what)
 
 
@@ -452,7 +452,7 @@ class Publisher:
         if there and there not in ours:
             return Land(
                 Landing.LOST,
-                f"the remote's branch {branch} is at {there[:12]}, which nobrakes did not push. Rename or delete it",
+                f"the remote's branch {branch} is at {there[:12]}, which nobrakes did not push. Rename that branch",
             )
         said = self.remote.push_branch(branch, commit, there)
         if said.ok:

@@ -424,8 +424,8 @@ def told(holder: Worktree, seen: Look, main: str) -> str:
     paths = sorted((*seen.behind, *seen.edited))
     return (
         f"the checkout {holder.path} is behind main ({main[:12]}): {named(paths)} are still at {seen.at[:12]}, or were "
-        "edited since then. Do not commit on main there, because that would revert merged work. `nobrakes run` updates "
-        "the checkout unless you edited these files. To keep your edits, type `git branch my-work "
+        "edited since then. Do not commit on main there: the commit would revert merged work. `nobrakes run` updates "
+        "the checkout unless you edited its files. To keep your edits, type `git branch my-work "
         f"{seen.at[:12]}`, `git symbolic-ref HEAD refs/heads/my-work`, commit, then go back to main and "
         "`git merge my-work`."
     )
@@ -433,7 +433,7 @@ def told(holder: Worktree, seen: Look, main: str) -> str:
 
 _BARE = (
     "git treats this repository as bare (core.bare is true), but files are checked out in {}. nobrakes still updates "
-    "them, but git refuses to work there. `git config core.bare false` fixes it."
+    "these files, but git refuses to work there. `git config core.bare false` corrects the setting."
 )
 
 

@@ -323,7 +323,7 @@ class Workspaces:
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
         self._require_scratch(path)
         if not objects.is_oid(commit):
-            raise GitFailed(f"a checkout is made of a commit's full id, not of '{commit[:80]}'")
+            raise GitFailed(f"a checkout needs a full commit id, not '{commit[:80]}'")
         made = making(self.place, os.path.abspath(path), commit, through=through(self.filters, commit))
         return (*made, *self._filled(path, commit))
 

@@ -46,7 +46,7 @@ _BATCH = 400
 def too_large(clone: str, why: str) -> TooLarge:
     return TooLarge(
         f"nobrakes does not fetch the work in {os.path.basename(clone)}: {why}",
-        "To allow it, raise the limit in .nobrakes/config.toml. The workspace stays as it is.",
+        "To allow this work, raise the limit in .nobrakes/config.toml. The workspace stays unchanged.",
     )
 
 
@@ -62,7 +62,7 @@ def on_disk(clone: str, folder: str, sizes: Sizes) -> None:
                     raise Tampered(
                         f"nobrakes cannot fetch the workspace {os.path.basename(clone)}: its objects include a link, a "
                         "pipe or a device",
-                        "Look into the workspace; `nobrakes show` shows what the agent did there.",
+                        "Inspect the workspace; `nobrakes show` shows what its agent did.",
                     )
                 size += found.st_size
     except Beyond as error:
@@ -71,9 +71,9 @@ def on_disk(clone: str, folder: str, sizes: Sizes) -> None:
         if error.errno in FAULTS:
             raise
         why = f"nobrakes cannot read the objects of the workspace {os.path.basename(clone)}: {error.strerror}"
-        raise Tampered(why, "Look into the workspace; `nobrakes show` shows what the agent did there.") from None
+        raise Tampered(why, "Inspect the workspace; `nobrakes show` shows what its agent did.") from None
     if size > 10 * sizes.new:
-        raise too_large(clone, f"its objects have {size:,} bytes; limits.max_new_mb allows {sizes.new / 1e6:g} MB")
+        raise too_large(clone, f"its git objects have {size:,} bytes; limits.max_new_mb allows {sizes.new / 1e6:g} MB")
 
 
 @contextlib.contextmanager
@@ -122,11 +122,11 @@ def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> list[str]:
                 if why is not None:
                     raise too_large(clone, why)
             if len(paths) > sizes.paths:
-                raise too_large(clone, f"it has over {sizes.paths:,} uncommitted files (limits.max_paths)")
+                raise too_large(clone, f"the workspace has over {sizes.paths:,} uncommitted files (limits.max_paths)")
         errors.seek(0)
         # git cuts its complaint where it would say why
         if any(len(line) > MAX_PATH // 2 for line in errors.read(_PIPE).split(b"\n")):
-            raise too_large(clone, f"it has nested folders with paths of more than {MAX_PATH} bytes")
+            raise too_large(clone, f"the workspace has nested folders with paths of more than {MAX_PATH} bytes")
     return paths
 
 
@@ -247,7 +247,7 @@ class Measuring:
         try:
             found = stored(self.both.content(tree), len(tree) // 2, like)
         except (ValueError, IndexError):
-            raise Tampered(f"the tree {tree} of {os.path.basename(self.clone)} cannot be read") from None
+            raise Tampered(f"the tree {tree} of the workspace {os.path.basename(self.clone)} is unreadable") from None
         names = found.entries if like is None else found.entries.keys() & differing(like, found)
         rows = ((name, found.entries[name], known.get(name)) for name in names)
         return [(name, entry, old) for name, entry, old in rows if entry != old]
@@ -262,7 +262,7 @@ class Measuring:
             if oid not in found:
                 raise Tampered(f"nobrakes cannot fetch the workspace {os.path.basename(self.clone)}: {oid} is missing")
         if len(self.seen) > 4 * self.sizes.objects:
-            raise too_large(self.clone, f"it has more than {4 * self.sizes.objects:,} objects (limits.max_paths)")
+            raise too_large(self.clone, f"the work has more than {4 * self.sizes.objects:,} objects (limits.max_paths)")
         self.size += sum(size for _, size in found.values())
         for oid, (kind, size) in found.items():  # the one that is too large says more than the sum
             self._refuse(self.sizes.file_beyond(oids[oid], size) if kind == "blob" else None)
@@ -322,7 +322,7 @@ class _Asked:
             self._process.stdin.write(text)
             self._process.stdin.flush()
         except OSError:
-            raise Tampered("git cannot read the objects, or takes too long") from None
+            raise Tampered("git cannot read the workspace's objects, or takes too long") from None
 
     def _line(self) -> bytes:
         line: bytes = self._process.stdout.readline()

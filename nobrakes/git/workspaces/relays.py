@@ -81,7 +81,7 @@ class RelayClones:
             return name
         found = next((one for one in names if self._written(one, head, "")), None)
         if found is None:
-            raise GitFailed(f"nobrakes could not write the branch {beside}", "It tries again after the next turn.")
+            raise GitFailed(f"nobrakes could not write the branch {beside}", "nobrakes retries after the next turn.")
         return found
 
     def _written(self, name: str, head: str, last: str) -> bool:

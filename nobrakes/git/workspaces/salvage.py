@@ -335,14 +335,14 @@ def objects_folder(clone: str, ours: str) -> str:
     """The clone's folder of objects, safe for git to read beside `ours`. Raises Tampered."""
     folder = os.path.join(clone, ".git", "objects")
     if not (is_folder(clone) and is_folder(os.path.join(clone, ".git")) and is_folder(folder)):
-        raise _tampered(clone, "somebody replaced its .git folder")
+        raise _tampered(clone, "somebody replaced the workspace's .git folder")
     borrowed = read_inside(clone, _BORROWS, 10_000)
     if borrowed is None and os.path.lexists(os.path.join(clone, _BORROWS)):
-        raise _tampered(clone, "the file that names its shared objects is not a plain file")
+        raise _tampered(clone, "the file .git/objects/info/alternates is not a plain file")
     if borrowed is not None and os.fsdecode(borrowed).strip("\n") != ours:
-        raise _tampered(clone, "it takes git objects from another repository")
+        raise _tampered(clone, "the workspace takes git objects from another repository")
     if os.path.lexists(os.path.join(folder, "info", "http-alternates")):
-        raise _tampered(clone, "it takes git objects from another repository")
+        raise _tampered(clone, "the workspace takes git objects from another repository")
     return folder
 
 

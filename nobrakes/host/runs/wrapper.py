@@ -92,11 +92,11 @@ def _prologue_failed(folder: str) -> str | None:
         return None  # never begun
     said = read_tail(os.path.join(folder, PROLOGUE_OUTPUT), SAID).decode("utf-8", "replace").strip()
     if numbers is None:
-        reason = "it was stopped while its folder was being prepared"
+        reason = "the run was stopped while its folder was being prepared"
     elif numbers[1:] == [0]:
-        reason = "its folder is missing"
+        reason = "the run's folder is missing"
     else:
-        reason = f"command {numbers[1]} of the preparation ended with exit code {numbers[0]}"
+        reason = f"command {numbers[1]} that prepares the run's folder ended with exit code {numbers[0]}"
     return f"{reason}\n{said}" if said else reason
 
 

@@ -103,7 +103,7 @@ def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
                     number = before.session
                     relay.say(store, number, wanted.prompt, chat)
                 if require_confirmed(known, workspace, chat, directory) != guarded:
-                    raise NoProject(projects_model.REFUSED, "the project was changed meanwhile")
+                    raise NoProject(projects_model.REFUSED, "the confirmed project changed while the tool started")
                 if os.path.realpath(paths.database) != os.path.join(
                     os.path.realpath(folder), FOLDER, os.path.basename(paths.database)
                 ):
@@ -147,7 +147,7 @@ def see_to_a_daemon(store: "Store", paths: Paths) -> str:
     try:
         if relay.see_to_a_daemon(store, paths).beads:
             command = typed_in(paths.root, "nobrakes daemon start")
-            return f"{_NO_DAEMON}. Starting one would also start beads, so a person has to type `{command}`"
+            return f"{_NO_DAEMON}. A daemon would also start agents on beads, so a person has to type `{command}`"
     except NobrakesError as error:  # what was begun is begun, and is not to be begun again
         return f"{_NO_DAEMON}: {clean(str(error))}"
     command = typed_in(paths.root, "nobrakes resume")
@@ -259,7 +259,7 @@ def _run_view(workspace: Workspace, run: ChatRun) -> RunView:
 
 def _view(store: "Store", paths: Paths, run: ChatRun) -> RunView:
     if not is_of(store.session(run.session), run.chat):
-        raise NoSuchSession(f"session {run.session} is now a different session")
+        raise NoSuchSession(f"the number {run.session} now belongs to a different session")
     done = relay.summary(store, paths, run.session)
     known = store.beads(ids=[str(done.session.data[BEAD])]) if done.session.data.get(BEAD) else []
     bead = known[0] if known else None
@@ -326,7 +326,7 @@ def _own_run(chat: str, run: str) -> "Iterator[tuple[Store, Paths, int]]":
             )
     with project_store(workspace.folder(found.project)) as (store, paths):
         if not is_of(store.session(found.session), chat):
-            raise NoSuchSession(f"session {found.session} is now a different session")
+            raise NoSuchSession(f"the number {found.session} now belongs to a different session")
         yield store, paths, found.session
 
 
@@ -362,11 +362,11 @@ def waiting(chat: str) -> list[str]:
 # session is an argument of each call. No coding tool runs before its session's project is confirmed. Nothing here
 # approves, merges, changes a limit or decides what is a person's: those answers say where a person does.
 _PROMPT = Parameter("prompt", "What the agent has to do.", required=True)
-_DIRECTORY = Parameter("workingDirectory", "A folder in the confirmed project; empty: its own folder.", default="")
-_MODEL = Parameter("model", "The model; empty: the one in the settings.", default="")
+_DIRECTORY = Parameter("workingDirectory", "A folder in the confirmed project (empty: the project's).", default="")
+_MODEL = Parameter("model", "The model; empty: the model in the settings.", default="")
 _PERSONA = Parameter("persona", "A description of the agent's role.", default="")
 _PLAN = Parameter("planFirst", "true: the agent plans first, and works after a person approves the plan.", bool, False)
-_FILES = Parameter("files", "true: nobrakes writes progress.json and output.json; the answer says where.", bool, False)
+_FILES = Parameter("files", "true: nobrakes writes progress.json and output.json, and names their folder.", bool, False)
 _RUN = Parameter("run", "The coding session, as `status` names it: project/number.", required=True)
 _SESSION = Parameter("session", "The name of your session; use the same name each time.", required=True)
 MAX_ROWS = 30
@@ -488,7 +488,7 @@ def _output(session: str, run: str) -> Reply:
 
 def _hand_in(session: str, run: str) -> Reply:
     landed = hand_in(session, run)
-    next_ = "nobrakes runs the checks now, then asks a person whether to merge it: `status` says where"
+    next_ = "nobrakes runs the checks now, then asks a person whether to merge the work: `status` says where"
     return _json({"bead": landed.bead, "head": landed.head, "branch": landed.branch, "next": next_})
 
 
@@ -521,8 +521,8 @@ def _table() -> "list[Operation]":
             ),
         ),
         *coders,
-        Operation("status", "Your session: its project, and the progress of its tools.", _status, reads=True),
-        Operation("output", "A coding session and its agent's last words: at most 1 KB.", _output, (_RUN,), reads=True),
+        Operation("status", "Your session: its project, and the progress of its coding tools.", _status, reads=True),
+        Operation("output", "A coding session and its agent's last output (1 KB).", _output, (_RUN,), reads=True),
         Operation(
             "hand_in",
             "Have a session's branch tested as it would be merged. A person then decides about the merge.",
@@ -532,7 +532,7 @@ def _table() -> "list[Operation]":
         Operation("plan", "Show the beads of the confirmed project, and how many are drafts.", _plan, reads=True),
         Operation(
             "propose",
-            "File the beads of a plan as drafts. No agent works on them before a person approves them.",
+            "File the beads of a plan as drafts. No agent works on drafts before a person approves them.",
             _propose,
             (Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),),
         ),
@@ -574,7 +574,7 @@ def revoke(name: str) -> None:
     """Raises UsageError if there is none."""
     with closing(registry_opened(ClientStore)) as store:
         if not store.revoke(name.strip()):
-            raise UsageError("no client of this name has a token", "`nobrakes mcp client` lists them.")
+            raise UsageError("no client of this name has a token", "`nobrakes mcp client` lists the clients.")
 
 
 def clients_listed() -> list[Client]:

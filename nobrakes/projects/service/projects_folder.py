@@ -199,7 +199,7 @@ def existing(workspace: Workspace, name: str) -> str:
     if plain in available:
         return plain
     if plain and not projects_model.mistake(plain) and workspace.has(plain):
-        raise NotAllowed(f"project '{plain}' is archived", f"`nobrakes project archive {plain} --undo` restores it.")
+        raise NotAllowed(f"project '{plain}' is archived", f"To restore: `nobrakes project archive {plain} --undo`.")
     shown = clean(" ".join(name.split()))[: projects_model.MAX_NAME]
     raise NoProject(f"Project '{shown}' not found. Available projects: {', '.join(available) or 'none'}", "")
 
@@ -335,7 +335,7 @@ def require_word(name: str) -> str:
     """A valid session name without a client. UsageError."""
     plain = require_chat(name)
     if JOINED in plain:
-        why = f"'{plain}' cannot be the name of a session: what stands before '{JOINED}' is a client by HTTP"
+        why = f"'{plain}' cannot be the name of a session: '{JOINED}' is reserved for clients by HTTP"
         raise UsageError(why, "Leave the colon out.")
     return plain
 
@@ -388,7 +388,7 @@ def require_confirmed(
         raise NoProject(projects_model.REFUSED, f"project '{confirmed}' is archived: only a person can restore it")
     if found.identity and (not workspace.is_repository(confirmed) or identity(folder) != found.identity):
         raise NoProject(
-            projects_model.REFUSED, f"the folder of project '{confirmed}' is not the one that was confirmed"
+            projects_model.REFUSED, f"somebody replaced the folder of project '{confirmed}' after its confirmation"
         )
     return confirmed, folder, path
 

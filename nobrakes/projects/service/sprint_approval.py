@@ -145,10 +145,10 @@ def _items(roadmap: str, named: Sequence[str]) -> list[model.Box]:
     known = {model.item_id(one.text): one for one in open_items}
     if twice := [one for one in open_items if known[model.item_id(one.text)] is not one]:
         name = model.item_id(twice[0].text)
-        raise NotAllowed(f"two open items of {model.ROADMAP} are called '{name}'", "Give each its own id.")
+        raise NotAllowed(f"two open items of {model.ROADMAP} are called '{name}'", "Give each item its own id.")
     if wrong := [one for one in named if one not in known]:
         open_ = ", ".join(list(known)[:20]) or "none"
-        raise UsageError(f"'{wrong[0][:60]}' is not an open item of {model.ROADMAP}", f"Its open items: {open_}.")
+        raise UsageError(f"'{wrong[0][:60]}' is not an open item of {model.ROADMAP}", f"Open roadmap items: {open_}.")
     return [known[one] for one in dict.fromkeys(named)] if named else list(known.values())
 
 
@@ -246,7 +246,7 @@ def add(store: "Store", paths: Paths, one: model.Schedule) -> ScheduleView:
 def remove(store: "Store", paths: Paths, number: int, actor: str) -> None:
     if not store.remove_schedule(number, actor):
         name = os.path.basename(paths.root)
-        raise UsageError(f"there is no schedule {number}", f"`nobrakes project schedule {name}` lists them.")
+        raise UsageError(f"there is no schedule {number}", f"`nobrakes project schedule {name}` lists the schedules.")
     wake(paths)
 
 

@@ -22,7 +22,7 @@ class PlainGit:
         self.address = address
 
     def about(self) -> str:
-        return f"plain git, as branches at {self.address}, without checks and reviews of a code host"
+        return f"plain git, as branches at {self.address}, without a code host's checks and reviews"
 
     def ready(self) -> None: ...
 

@@ -116,12 +116,12 @@ class GitHub:
         known = self.gh.get(self.at)
         how = next((name for key, name in _METHODS.items() if known.get(key)), "MERGE")
         if known.get("allow_auto_merge") is False or row.get("draft"):
-            raise HostRefused(f"{self.address} cannot merge it automatically: not allowed there, or it is a draft")
+            raise HostRefused(f"{self.address} cannot merge a draft automatically, or does not allow automatic merges")
         given = {"request": row.get("node_id"), "head": head, "how": how}
         said = self.gh.send("POST", "graphql", {"query": _AUTO_MERGE, "variables": given})
         if said.get("errors"):
             words = "; ".join(str(one.get("message", one)) for one in said["errors"][:3])
-            raise HostRefused(f"{self.address} cannot merge it automatically: {shorten(words, 300)}")
+            raise HostRefused(f"{self.address} cannot merge the pull request automatically: {shorten(words, 300)}")
 
     def close(self, number: int) -> None:
         if self.look(number).state is PullState.OPEN:

@@ -66,7 +66,7 @@ def taken_in(ports: Ports, bead: Bead) -> Report:
     first = [base for base in known if not any(_holds(ports.git, base, one.commit) for one in landed)]
     if not all(_began_on(ports, bead.id, main, base) for base in first):
         why = (
-            f"its branch started from another branch than {chain.main_of(ports)}, and would bring that along: set "
+            f"the epic's branch started from another branch than {chain.main_of(ports)}, and would bring it along: set "
             f"review.features.{bead.id}.base to that branch, then type `nobrakes release {bead.id}`"
         )
         landing_branch.hold(ports, bead.id, why)
@@ -105,8 +105,8 @@ def without_request(ports: Ports, bead: Bead) -> Report | None:
 def hold_without_request(ports: Ports, epic: str) -> str:
     """Hold an epic with landed work that no request would deliver; returns the reason."""
     why = (
-        "its finished work is on its branch, which only a pull request can deliver, but review.land is now "
-        f'"{ports.config().review.land}": set it to "pull_request" again, then type `nobrakes release {epic}`'
+        "the epic's finished work is on a branch, which only a pull request can deliver, but review.land is now "
+        f'"{ports.config().review.land}": set review.land to "pull_request" again, then type `nobrakes release {epic}`'
     )
     landing_branch.hold(ports, epic, why)
     return why
@@ -216,7 +216,7 @@ def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
 def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> Kind:
     """Finish what the merged request contained, in a transaction; the event: MERGED, or LANDED if the epic goes on."""
     reason = (
-        "main had all its work already" if merged == journal.build.base else f"the pull request of {bead.id} was merged"
+        "main had the work already" if merged == journal.build.base else f"the pull request of {bead.id} was merged"
     )
     for one in _merged(ports, bead, journal):
         is_there = ports.git.contains(one.commit, merged)
@@ -392,7 +392,7 @@ class RedBranches:
         if bead.held is None or bead.status in CLOSED:
             return False
         self.ports.store.record(Event(Kind.RELEASED, bead.id))
-        text = f"{bead.id} continues: the branch that it goes to failed its checks, and has changed since"
+        text = f"{bead.id} continues: its target branch, which failed the checks, has changed"
         self.ports.notifier.tell(Notice(text, bead.id))
         return True
 

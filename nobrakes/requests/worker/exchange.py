@@ -215,8 +215,8 @@ def tell_of_later(ports: Ports, bead: Bead, pull: PullRequest, fork: str, head: 
     if git.content(fork, head) == git.content(pull.base, pull.head):
         return
     text = (
-        f"people merged pull request {pull.name} without the newest work, {head[:12]}, which is not on main. That work "
-        f"stays under refs/nobrakes/archive/{bead.id}/. To let an agent work on the bead again, type "
+        f"people merged pull request {pull.name} without the newest work, {head[:12]}, which is not on main. "
+        f"nobrakes keeps that work under refs/nobrakes/archive/{bead.id}/. To let an agent do the bead again, type "
         f"`nobrakes reopen {bead.id}`"
     )
     ports.notifier.tell(Notice(text, bead.id, urgent=True))

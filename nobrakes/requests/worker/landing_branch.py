@@ -95,11 +95,11 @@ def ensure_objects(ports: Ports, epic: str) -> bool:
         tip = next((one for one in missing if all(git.contains(other, one) for other in missing)), None)
         if tip is not None and (there is None or git.contains(there, tip)):
             git.pin(f"{EPICS}/{epic}", tip)
-            ports.notifier.tell(Notice(f"{epic}: its branch had lost merged work; nobrakes restored the branch", epic))
+            ports.notifier.tell(Notice(f"the branch of {epic} lost merged work; nobrakes restored the branch", epic))
             return True
     reason = (
-        f"refs/nobrakes/{EPICS}/{epic} lacks work that was merged into it. `git log` shows its commits, and "
-        f"`nobrakes history {epic}` those that should be there. Restore the ref, then type `nobrakes release {epic}`"
+        f"refs/nobrakes/{EPICS}/{epic} lacks work that was merged into it. `nobrakes history {epic}` lists the "
+        f"merges that the ref should have. Restore the ref, then type `nobrakes release {epic}`"
     )
     hold(ports, epic, reason)
     return False

@@ -52,7 +52,7 @@ def why_not(ports: Ports, base: str, bead: str, journal: Journal, delivery: Deli
     if left < most:
         return ""
     wait = count(left, "pull request is waiting", "pull requests are waiting")
-    why = f"{wait} for people, and nobrakes opens no more (review.max_open = {most})"
+    why = f"{wait} for people, so nobrakes opens no more pull requests (review.max_open = {most})"
     asks = count(asked, "of their beads needs", "of their beads need")
     return f"{why}; {asks} your decision: nobrakes escalations" if asked else why
 
@@ -139,7 +139,7 @@ class GivenUp:
                 return replace(pull, state=told.state, number=number, merged_as=told.merged_as, says="merged")
             if told.state is not PullState.CLOSED:
                 return pull
-            why = "its bead was done another way" if is_done else "its bead was cancelled"
+            why = "the bead was done another way" if is_done else "the bead was cancelled"
             return replace(pull, state=told.state, number=number, says=why)
 
         self._beside.begin(NOBODY, f"pull close {pull.bead}", close)
@@ -411,8 +411,8 @@ class PullSteps:
         self.ports.store.save_pull(replace(pull, state=PullState.CLOSED))
         detail = (
             f"People closed pull request {pull.name} without merging it: {pull.url}\n"
-            f"Its work stays under refs/nobrakes/archive/{pull.bead}/. Reopen the pull request and retry, let an agent "
-            "do the bead again with their comments, or cancel the bead."
+            f"The work stays under refs/nobrakes/archive/{pull.bead}/. Reopen the pull request and retry, let an agent "
+            "do the bead again with people's comments, or cancel the bead."
         )
         return Report(Fact.PULL_CLOSED, ending=AttemptEnd(Outcome.PULL_CLOSED, detail, pull.head, _about(pull)))
 

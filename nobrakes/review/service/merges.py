@@ -154,7 +154,7 @@ def rerun(git: Git, report: Report, run: Run, today: bool, tell: Callable[[str],
         proof = _proof(record, seen.commit)
         contract = None if today else _contract(record, proof)
         if contract is None and not today:
-            note("nobrakes cannot run its checks again: the record lacks them, or a secret was removed from them")
+            note("nobrakes cannot run the checks again: the record lacks their commands, or a secret was removed")
             continue
         tell(f"running the checks again on {seen.commit[:12]}, {seen.bead}")
         key = (git.tree(seen.commit), "" if contract is None else contract.key)

@@ -123,7 +123,7 @@ def seen(store: "Store", git: "Git", bead: str, at: str, is_outdated_ok: bool) -
     made = git.made(at)
     base = git.fork(now.base, made.commit) if made is not None else None
     if made is None or base is None:
-        raise UsageError(f"'{one_line(at)[:40]}' is not a commit of this work", f"`nobrakes diff {bead}` shows it.")
+        raise UsageError(f"'{one_line(at)[:40]}' is not a commit of the bead", f"See `nobrakes diff {bead}`.")
     return view_of(git, bead, Found(now.source, base, made.commit), 0)
 
 
@@ -142,7 +142,7 @@ def _return(store: "Store", bead: Bead, text: str, actor: str) -> None:
             refuse(bead)
         raise NotAllowed(
             f"bead {bead.id} is {bead.status.value.replace('_', ' ')}: its work cannot be sent back now",
-            f"If an agent works on it, stop it first: `nobrakes stop {bead.id}`.",
+            f"If an agent is working on the bead, stop the agent first: `nobrakes stop {bead.id}`.",
         )
     if bead.status is Status.ESCALATED and _answered(store, bead, text, actor):
         return

@@ -78,25 +78,25 @@ _WITHOUT_BEAD = frozenset(
 _ON_DISK = frozenset({Kind.ARCHIVE_EXPIRED, Kind.CONFIG_CHANGED})
 """Steps that changed more than the store: they are not undone on trial."""
 _FINAL: Mapping[Kind, str] = {
-    Kind.RETRIED: "nobrakes has already reset the bead's failures. `nobrakes hold {bead}` keeps agents away from it",
+    Kind.RETRIED: "nobrakes has already reset the bead's failures. `nobrakes hold {bead}` keeps agents off the bead",
     Kind.RESOLVED: "the decision already took effect",
-    Kind.ANSWER_TAKEN_BACK: "the question is open again. `nobrakes escalations` shows how to answer it",
+    Kind.ANSWER_TAKEN_BACK: "the question is open again. `nobrakes escalations` shows how to answer",
     Kind.TAKEN: "taking the bead stopped an agent's work. `nobrakes retry {bead}` gives the bead back to agents",
-    Kind.HANDED_IN: "the Reviewer has the work already. `nobrakes hold {bead}` keeps agents away after the review",
+    Kind.HANDED_IN: "the Reviewer already has the work. `nobrakes hold {bead}` keeps agents off after the review",
     Kind.REVIEW_REJECTED: "the bead's review has ended. `nobrakes hold {bead}` keeps agents away from the bead",
     Kind.STOP_ASKED: "the agent already got the message. nobrakes continues the bead automatically",
-    Kind.BREAKER_RESET: "agents may have started already",
-    Kind.GATE_OPENED: "agents may have started already",
+    Kind.BREAKER_RESET: "agents may have started to work already",
+    Kind.GATE_OPENED: "agents may have started to work already",
     Kind.PUSH_ALLOWED: "nobrakes may have pushed the work already",
     Kind.PROJECT_SET: "the session's next turn chooses the project again",
     Kind.SESSION_BEGAN: "the session's agent may have begun. `nobrakes session end {session}` ends the session",
-    Kind.SESSION_SAID: "the agent may have read the message. `nobrakes session say {session}` sends another one",
+    Kind.SESSION_SAID: "the agent may have read the message. `nobrakes session say {session}` sends another message",
     Kind.SESSION_ENDED: "the session's agent has stopped. `nobrakes session start` begins another session",
     Kind.SIGNED_OFF: "you may have approved the plan's beads already. `nobrakes forge change {bead}` changes the plan",
-    Kind.FEATURE_BEGAN: "the Shaper may have begun. `nobrakes forge rollback {bead}` gives up the feature",
+    Kind.FEATURE_BEGAN: "the Shaper may have started to plan. `nobrakes forge rollback {bead}` gives up the feature",
     Kind.FEATURE_CHANGED: "agents may have read the change. `nobrakes forge edit {bead}` changes the feature again",
     Kind.FEATURE_MOVED: "the feature has moved on. `nobrakes forge show {bead}` shows its next steps",
-    Kind.SPRINT_MOVED: "the sprint has moved on. `nobrakes project status` shows it",
+    Kind.SPRINT_MOVED: "the sprint has moved on. `nobrakes project status` shows the sprint",
 }
 
 
@@ -257,14 +257,14 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
             raise NotAllowed(
                 f"the merge of {bead.id} ({commit[:12]}) is no longer on main, so there is nothing to revert: "
                 "main was rewritten since",
-                f"`nobrakes reopen {bead.id}` lets agents do it again; `git cherry-pick {commit[:12]}` restores it.",
+                f"`nobrakes reopen {bead.id}` lets agents redo the bead; `git cherry-pick {commit[:12]}` restores it.",
             )
         made = taken_back(git, (Merged(bead.id, commit, base),), main, message)
         if isinstance(made, Hindered):
             files = ", ".join(made.files[:5])
             raise NotAllowed(
                 f"later work builds on {bead.id}: reverting it conflicts in {files}",
-                "Revert the later merges first, or plan a bead that undoes it.",
+                "Revert the later merges first, or plan a bead that undoes the change.",
             )
         if made.tree == git.tree(main):
             return main
@@ -277,7 +277,7 @@ def revert_merge(store: "Store", git: Git, bead: Bead, commit: str, base: str, p
         if landed.may_have_landed:
             raise GitFailed(
                 f"cannot tell yet whether the merge of {bead.id} was reverted: {landed.reason}",
-                "Type the command again in a moment. It never reverts the same merge twice.",
+                "Type the command again in a moment. The command never reverts the same merge twice.",
             )
         if landed.landing is Landing.BLOCKED:
             raise NotAllowed(f"nobrakes cannot move main now: {landed.reason}")
@@ -300,19 +300,19 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
     main = git.main()
     if not merge.commit or merge.commit in git.off_main((merge.commit,)):
         why = f"the merge of {bead.id} ({merge.commit[:12]}) is no longer on {line}, so there is nothing to revert"
-        raise NotAllowed(why, f"`nobrakes reopen {bead.id}` lets agents do it again.")
+        raise NotAllowed(why, f"`nobrakes reopen {bead.id}` lets agents do the bead again.")
     text = f"As {actor} asked. This reverts commit {merge.commit}."
     message = Message(f"Take back: {bead.title}"[:200], text, US, store.now(), (("Reverts-Bead", bead.id),))
     made = taken_back(git, (merge,), main, message)
     if isinstance(made, Hindered):
         raise NotAllowed(
             f"later work builds on {bead.id}: reverting it conflicts in {', '.join(made.files[:5])}",
-            "Revert the later merges first, or plan a bead that undoes it.",
+            "Revert the later merges first, or plan a bead that undoes the change.",
         )
     if made.tree == git.tree(main):
         raise NotAllowed(
             f"{line} no longer contains the changes of {bead.id}, so there is nothing to revert",
-            f"`nobrakes reopen {bead.id}` lets agents do it again.",
+            f"`nobrakes reopen {bead.id}` lets agents do the bead again.",
         )
     with store.write():
         new = _by_request_bead(store, bead, merge, name, bool(known), actor, line)
@@ -367,7 +367,7 @@ def undo(
     if seq is not None:
         event = event_of(store, seq)
         if event is None:
-            raise NothingToUndo(f"there is no event {seq}", "`nobrakes events` lists them.")
+            raise NothingToUndo(f"there is no event {seq}", "`nobrakes events` lists the events.")
         if event.kind in (Kind.MERGED, Kind.FOUND_MERGED, Kind.LANDED):
             if by_request:
                 return _request(store, git, event, actor, paths)
@@ -493,9 +493,9 @@ def _after(store: "Store", step: UndoStep, error: NotAllowed) -> NotAllowed:
             if older.kind not in _ON_DISK:
                 _take_back(store, None, older, MARK)
             went_well = True
-            raise NothingToUndo("it is not kept")
+            raise NothingToUndo("the trial is not kept")
         if went_well:
-            then = f"Before it, you can undo '{_words(older)}': `nobrakes undo {older.seq}`."
+            then = f"You can undo '{_words(older)}', an earlier step: `nobrakes undo {older.seq}`."
             break
     error.hint = " ".join(filter(None, (error.hint, then)))
     return error
@@ -531,7 +531,7 @@ def _merge(
         store.record(Event(Kind.HELD, bead.id, actor=marked, data={"reason": why}))
     if paths is not None:
         wake(paths)
-    text = f"a new commit on main reverts {bead.id}; the bead is open again and held"
+    text = f"a new commit on main reverts {bead.id}; the bead is open again, but held from agents"
     return Undone(event.seq, event.kind, (bead.id,), text, reverted)
 
 
@@ -553,7 +553,7 @@ def _request(store: "Store", git: Git | None, event: Event, actor: str, paths: P
     whole = str(event.data.get("with") or "")
     if whole and not merge.base:
         raise NotAllowed(
-            f"one commit merged {bead.id} together with all of {whole}", f"`nobrakes undo {whole}` reverts all of it."
+            f"one commit merged {bead.id} with all of {whole}", f"`nobrakes undo {whole}` reverts the whole commit."
         )
     name = asked(store, git, bead, merge, actor, merged_into(store, bead))
     if paths is not None:
@@ -642,15 +642,15 @@ def _require_unbegun(store: "Store", event: Event) -> None:
     bead = store.bead(_bead(event))
     if bead.status in CLOSED:
         is_merged = bead.status is Status.DONE and bead.merged_commit
-        then = f"undo {bead.id}` reverts its merge" if is_merged else f"reopen {bead.id}` opens it again"
+        then = f"undo {bead.id}` reverts the merge" if is_merged else f"reopen {bead.id}` opens the bead again"
         raise _refuse(event, f"{bead.id} is already {bead.status.value}; `nobrakes {then}")
     if store.attempts(bead.id):
-        raise _refuse(event, f"work on {bead.id} has begun; `nobrakes cancel {bead.id}` gives it up")
+        raise _refuse(event, f"work on {bead.id} has begun; `nobrakes cancel {bead.id}` cancels the bead")
 
 
 def _unproposed(store: "Store", event: Event, actor: str) -> None:
     _require_unbegun(store, event)
-    store.record(Event(Kind.CANCELLED, event.bead, actor=actor, data={"reason": "adding it was undone"}))
+    store.record(Event(Kind.CANCELLED, event.bead, actor=actor, data={"reason": "a person undid adding the bead"}))
 
 
 def _closed_again(store: "Store", event: Event, actor: str) -> None:
@@ -666,7 +666,7 @@ def _closed_again(store: "Store", event: Event, actor: str) -> None:
 def _unswitched(store: "Store", event: Event, actor: str) -> None:
     settings = {str(key): value for key, value in event.data.get("settings", {}).items()}
     if not settings.keys() & {PAUSED, STOPPING}:  # agents may have begun on a red main meanwhile
-        raise _refuse(event, "the step allowed a run on a red main")
+        raise _refuse(event, "the step let agents start although main failed its checks")
     for key, value in settings.items():
         now = store.setting(key)
         if now != value and (key, now) != (STOPPING, None):  # the daemon ends a stop by itself

@@ -149,8 +149,8 @@ class ProtectedFiles:
         changed = self.ports.git.changes(change.fork, change.head)
         detail = (
             f"The checks passed. Then nobrakes altered {test} so that it has to fail. The test runner did not report "
-            "that failure, or reported other failures too.\nOn main it does. Something in the branch may alter the "
-            "runner, or a test is flaky. Read the diff. Accept exactly this commit, or send the work back."
+            "this failure, or reported others too.\nOn main the test runner reports the failure. Something in the "
+            "branch may alter it, or a test is flaky. Read the diff. Accept exactly this commit, or send the work back."
         )
         evidence = {"test": test, **self.shown(change.fork, change.head, changed)}
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)
@@ -244,10 +244,10 @@ class Approvals:
         }
         onto = review_evidence.main_of(ports)
         detail = (
-            f"Every check passed on the merge result, based on {onto} at {base[:12]}. You are asked because "
+            f"Every check passed on the merge result, based on {onto} at {base[:12]}. nobrakes asks you because "
             f"{evidence['why']}.\nRead the tests and the code. Accept the merge, or send the work back with a note. "
-            f"Until then only this bead waits. If {onto} moves, your approval counts as long as the difference "
-            f"stays the same. The whole difference: `nobrakes diff {bead.id}`."
+            f"Only this bead waits for your answer. If {onto} moves, your approval counts as long as the diff "
+            f"stays the same. `nobrakes diff {bead.id}` shows the whole diff."
         )
         return AttemptEnd(Outcome.MERGE_REVIEW, detail, journal.change.head, evidence)
 
@@ -312,7 +312,7 @@ class SuspiciousContent:
             return None
         detail = (
             "The branch has content that people rarely want to publish:\n" + "\n".join(found[:20]) + "\n"
-            "Accept it for exactly this commit, or send the work back."
+            "Accept the content for exactly this commit, or send the work back."
         )
         return AttemptEnd(Outcome.UNUSUAL_CONTENT, detail, change.head, {"head": change.head, "files": found[:50]})
 
@@ -415,7 +415,7 @@ class NewContract:
             f"The branch {'establishes' if is_first else 'changes'} the contract ({CONTRACT}): the checks that decide "
             "whether work passes.\n"
             "If you approve the contract, nobrakes validates this bead with it, and all work once it is on main. Your "
-            "approval covers exactly this version; nobrakes asks again about any other. Or send the work back."
+            "approval covers exactly this version; nobrakes asks again about any other version. Or send the work back."
         )
         evidence = {
             "contract": brought.digest,
@@ -675,7 +675,7 @@ class Readings:
         """End sessions of ended reviews; `reads`: open reviews that are being read."""
         for session in self.ports.store.sessions():
             if session.kind is SessionKind.CODE_REVIEW and session.data.get(reading.ATTEMPT) not in reads:
-                self._end(Reading.of(session), 0, reading.DROPPED, "the bead's review ended first")
+                self._end(Reading.of(session), 0, reading.DROPPED, "the bead's review ended before the code review")
 
     # --- what is known ---------------------------------------------------------------------------
 
@@ -712,7 +712,7 @@ def _sent_back(journal: Journal, one: Reading, rules: Rules) -> AttemptEnd:
     share = max(120, 2_600 // max(1, len(stopping)))
     lines = [reading.told([found])[:share] for found in stopping]
     detail = (
-        f"All checks passed. Then another agent reviewed the code, in round {one.round}. Fix its findings; where a "
+        f"All checks passed. Then another agent reviewed the code, in round {one.round}. Fix the findings; where a "
         "finding is wrong, say why in the summary of your log.\n" + "\n".join(lines)
     )
     return AttemptEnd(Outcome.FINDINGS, detail, journal.change.head, {"session": one.session.id})

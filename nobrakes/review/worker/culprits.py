@@ -69,20 +69,20 @@ _NOTE = 2000
 _MEANWHILE = "Merges wait until main passes again. nobrakes checks main at every new commit and every hour."
 
 _UNTIL_MENDED = (
-    "The checks fail alike for every change, so nobrakes blames no change and counts no attempt as failed. Beads wait "
-    "until the checks can run on main. Fix the checks, their set-up, or what they need. nobrakes tries again at each "
-    "new commit on main, each edit of the checks, each start of `nobrakes run`, after 1, 2, 4 ... 60 minutes, then "
-    "each hour, and immediately if you answer this with `retry`.\n"
+    "The checks fail in the same way for every change, so nobrakes blames no change and counts no attempt as failed. "
+    "Beads wait until the checks can run on main. Fix the checks, their set-up, or what they need. nobrakes tries "
+    "again at each new commit on main, each edit of the checks, each start of `nobrakes run`, after 1, 2, 4 ... 60 "
+    "minutes, then each hour, and immediately if you answer with `retry`.\n"
 )
 
 _ENDS = {
-    "environment": "The last commit that passed now fails too. So the cause is the environment (the machine, the "
-    "network, the time), and not a commit.",
+    "environment": "The last commit that passed now fails too. So the environment broke main (the machine, the "
+    "network or the time), not a commit.",
     "nothing_known": "nobrakes knows no earlier commit of main that passed, so it cannot tell which commit broke main.",
-    "unsure": "nobrakes stopped searching for the commit: the checks could not tell whether an earlier commit passes.",
-    "still_red": "main still fails without this commit, so nobrakes did not revert it.",
-    "person": "This commit is not a bead's merge, so nobrakes does not revert it. Its author decides.",
-    "conflict": "Later work builds on this commit, so nobrakes cannot revert it alone.",
+    "unsure": "nobrakes stopped searching for the bad commit: the checks could not tell if an earlier commit passes.",
+    "still_red": "main still fails without the suspected commit, so nobrakes did not revert the commit.",
+    "person": "The failing commit is not a bead's merge, so nobrakes does not revert it. Its author decides.",
+    "conflict": "Later work builds on the commit that broke main, so nobrakes cannot revert it alone.",
 }
 
 

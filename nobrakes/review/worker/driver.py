@@ -295,7 +295,7 @@ class ReviewSteps:
         if land is not None and any(bead.type == BeadType.REPAIR for bead in context.board.to_review):
             # end a review that waits for main to be green: a repair waits for its place, and begins on main itself
             self._freed(journal)
-            why = f"{land.reason}; a repair is merged first, then the review starts again"
+            why = f"{land.reason}; nobrakes merges a repair first, then reviews this bead again"
             return Report(Fact.GIVES_WAY, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head))
         if land is None and entries and not self.landings.is_pending(context.attempt.id):
             verdicts.hold(self.ports, self.verdicts.evidence, entries)
@@ -714,6 +714,6 @@ class Reviews:
             if lands_on(self.ports, bead) == where and bead.type is not BeadType.REPAIR:  # which may mend it
                 reason = (
                     f"{where.base} itself fails the checks, so nobrakes merges nothing into it: fix {where.base} "
-                    f"and this continues, or type `nobrakes release {bead.id}`"
+                    f"and the review continues, or type `nobrakes release {bead.id}`"
                 )
                 self.red.hold(bead.id, tip, reason, f"\n{explain(results)}")

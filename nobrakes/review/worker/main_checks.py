@@ -611,7 +611,7 @@ class Trial:
             return Starts.OPEN
         if store.setting(FROZEN) is not None:
             why = broken or "main is red"
-            why = f"{why} at {main[:12]}: agents start only on beads of type repair. `nobrakes escalations` shows more."
+            why = f"{why} at {main[:12]}: agents start only on beads of type repair. `nobrakes escalations` says why."
             self._tell(f"red {main}", why)
             return Starts.REPAIRS
         if self.validation.recorded(self.ports.git.tree(main)) is not None:

@@ -53,7 +53,7 @@ def start(ports: Ports, bead: str, actor: str, seconds: float) -> Preview:
         if not is_alive(ports.paths, bead):
             going = [one.bead for one in all_of(ports.paths) if one.state != "ended"]
             if len(going) >= AT_ONCE:
-                hint = f"Stop one: nobrakes preview stop {going[0]}"
+                hint = f"Stop a preview: nobrakes preview stop {going[0]}"
                 raise NotAllowed(f"{AT_ONCE} previews are already running: {', '.join(going)}", hint)
             _begin(ports, bead, actor)
             ports.store.record(Event(Kind.PREVIEW_STARTED, bead, actor=actor))

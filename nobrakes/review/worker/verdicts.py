@@ -333,7 +333,7 @@ class Verdicts:
         onto = chain.main_of(self.ports)
         why = f"{onto} itself fails the checks; the review starts again when {onto} passes"
         if broken:
-            why = f"The checks fail on {onto} alike, so the work is not blamed. The review starts again. {broken}"
+            why = f"The checks fail on {onto} too, so the work is not blamed. Its review starts again. {broken}"
         return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.change.head))
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
@@ -365,7 +365,7 @@ class Verdicts:
         is_told = journal.runs.proven == self.queue.proof(journal, journal.build.candidate)
         if failed and not is_told and last[0].data["step"] == Step.VALIDATE_MAIN.value:
             why = "The checks had to run once more" if journal.runs.confirming else "Somebody edited the checks"
-            why += ", but the daemon was stopped before they could run again.\n"
+            why += ", but the daemon was stopped before the checks ran again.\n"
             lines = [f"{row['name']}: {row['outcome']}: {row['reason']}" for row in failed]
             self._tell_unsure(attempt, journal, why + "\n".join(lines), rows)
 

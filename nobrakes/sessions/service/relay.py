@@ -425,9 +425,9 @@ def hand_in(here: Repository, number: int, actor: str) -> Landing:
     done = summary(store, here.paths, number)
     if one.data.get(sessions_model.REPOSITORY):
         why = f"session {number} works on {done.repository}, where nobrakes is not set up"
-        raise NotAllowed(why, f"Merge its branch there yourself: {done.branch or 'it has none yet'}.")
+        raise NotAllowed(why, f"Merge the session's branch yourself: {done.branch or 'no branch exists yet'}.")
     if one.state is sessions_model.State.RUNNING:
-        raise NotAllowed(f"session {number} is working", "Hand it in when its turn has ended.")
+        raise NotAllowed(f"session {number} is working", "Hand the session in when its turn has ended.")
     if not done.branch or not done.commits:
         told = f"Ask the agent to commit: `nobrakes session say {number} TEXT`."
         raise NotAllowed(f"session {number} has nothing to hand in: it has committed nothing", told)
@@ -436,7 +436,7 @@ def hand_in(here: Repository, number: int, actor: str) -> Landing:
         handed = taking.hand_in(here, bead.id, actor, done.branch)
     except NobrakesError:
         if bead.status not in CLOSED and not store.attempts(bead.id):
-            bead_commands.cancel(store, bead.id, "nobrakes could not hand in its work", actor)
+            bead_commands.cancel(store, bead.id, "nobrakes could not hand in the session's work", actor)
         raise
     return Landing(number, bead.id, handed.head, handed.branch or done.branch)
 

@@ -577,6 +577,6 @@ def transcripts(store: "Store", paths: Paths, bead: str, number: int | None, las
     chosen = [one for one in agents if number is None or one.number == number]
     if number is not None and not chosen:
         what = f"no agent worked on bead {bead} in attempt {number}"
-        raise UsageError(what, f"`nobrakes history {bead}` lists them.")
+        raise UsageError(what, f"`nobrakes history {bead}` lists the attempts.")
     outputs = (transcript(store, attempt_output(paths, one), follow=False, last=last) for one in chosen)
     return tuple(map(AttemptLines, chosen, map(tuple, outputs)))

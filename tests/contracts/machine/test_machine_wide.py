@@ -248,7 +248,7 @@ def test_a_database_that_is_broken_is_moved_away_by_a_person(tmp_path: Path) -> 
     state = Path(os.environ["NOBRAKES_USER_HOME"], "state")
     for path in state.glob("user.db*"):
         path.write_bytes(b"rubbish! " * 2000)
-    assert needs_person(room(one, "a", "b")) and not one.take("c") and "Move it away" in registry.view().mend
+    assert needs_person(room(one, "a", "b")) and not one.take("c") and "Move this file" in registry.view().mend
     for path in state.glob("user.db*"):
         path.rename(tmp_path / path.name)
     now[0] += 6

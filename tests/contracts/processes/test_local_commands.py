@@ -102,7 +102,7 @@ def test_a_missing_folder_is_a_failed_prologue(local: LocalWorld) -> None:
     local.finish(run)
     end = local.processes.ending(local.folder("1-1"), ["step"])
     assert not end.steps[0].started
-    assert "its folder is missing" in (end.prologue_failed or "")
+    assert "the run's folder is missing" in (end.prologue_failed or "")
 
 
 def test_a_step_called_like_the_prologue_is_a_step(local: LocalWorld) -> None:
@@ -155,7 +155,7 @@ def test_a_stop_while_the_folder_is_prepared_is_told_as_that(local: LocalWorld) 
     until(lambda: os.path.exists(started))
     local.processes.kill(run)
     end = local.processes.ending(local.folder("1-1"), ["step"])
-    assert end.prologue_failed == "it was stopped while its folder was being prepared"
+    assert end.prologue_failed == "the run was stopped while its folder was being prepared"
 
 
 def test_huge_output_is_whole_and_its_tail_is_cheap(local: LocalWorld) -> None:

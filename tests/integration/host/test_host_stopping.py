@@ -82,7 +82,7 @@ def test_a_stop_is_cut_and_says_what_it_left(what: str, killed: list[int]) -> No
         return
     assert ended == StopCut.code
     assert f"left running: sleep (process {killed[0]})" in said
-    assert "the next start continues from here" in said
+    assert "its next start continues the work" in said
     assert ("'Thread" in said or "'aside' in the background" in said) == ("beside" in what)
 
 

@@ -75,7 +75,7 @@ def test_nobody_there_and_no_address_are_said() -> None:
         url = f"https://127.0.0.1:{free.getsockname()[1]}"
         found = reach([url, "ftp://x", "https://name.invalid"], 10)
     assert "refused" in found[url] and found["https://name.invalid"]
-    assert found["ftp://x"] == "it is not an address: it has to begin with https:// or http://"
+    assert found["ftp://x"] == "the address is wrong: an address has to begin with https:// or http://"
 
 
 def test_whoever_hangs_costs_no_more_than_the_time(certificate: tuple[str, str]) -> None:

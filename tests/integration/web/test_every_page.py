@@ -218,7 +218,7 @@ def test_a_plan_is_signed_off_and_a_checkpoint_asked_for_on_its_page(site, featu
     assert ">Answer the open point<" in shown() and ">Sign off<" not in shown()
     assert "open point" in press("sign-off", 409, take_risk="1", reason="small")["error"]["message"]
     press("answer", number=str(store.items(feature)[0].id), text=f"Leave it {EVIL}")
-    assert ">Sign off<" in shown() and "Add these to the plan now" not in shown()
+    assert ">Sign off<" in shown() and "Add the collected items to the plan now" not in shown()
     assert "reviews" in press("sign-off", 409, reason="small")["error"]["message"]
     kept = press("sign-off", take_risk="1", reason=f"small {EVIL}")["data"]
     assert (kept["version"], kept["risk"], kept["open"]) == (3, True, 1)
@@ -226,7 +226,7 @@ def test_a_plan_is_signed_off_and_a_checkpoint_asked_for_on_its_page(site, featu
     plan = {"revision": site.get("/r/shop/api/plan", accept="application/json").json()["data"]["revision"]}
     yes = site.post("/r/shop/do/commit-strategy", plan, accept="application/json")
     assert yes.json()["data"]["features"] == [feature] and f"agents now build feature {feature}" in yes.text, yes.text
-    assert "Add these to the plan now" in shown() and ">Sign off<" not in shown()
+    assert "Add the collected items to the plan now" in shown() and ">Sign off<" not in shown()
     press("checkpoint")
     assert store.feature(feature).data["checkpoint_asked"]
     press("pause")

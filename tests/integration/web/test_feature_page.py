@@ -168,7 +168,7 @@ def test_who_chooses_to_roll_back_confirms_it_where_it_was_chosen(site, store: S
     answered = site.post("/r/shop/do/answer", said, accept="application/json").json()["said"]
     assert "nobrakes forge rollback f" in answered
     shown = site.get(here).text
-    assert "do/forge-rollback" in shown and "This cancels 1 bead" in shown and "to confirm" in shown
+    assert "do/forge-rollback" in shown and "The rollback cancels 1 bead" in shown and "to confirm" in shown
     store.record(Event(Kind.CANCELLED, "form", actor="ada", data={"reason": "x"}))
     code = site.new_code()
     back = {"feature": "f", "typed": "roll back", "code": code}

@@ -23,7 +23,7 @@ def test_every_setting_has_a_field_its_help_its_default_and_its_unit(site) -> No
             continue
         own = shown(page, one.key)
         assert f'id="s-{one.key}"' in own and ("config-set" in own) == one.on_page, one.key
-        assert "This is the default." in own, one.key
+        assert "The setting has its default value." in own, one.key
     merge, minutes = shown(page, "review.merge"), shown(page, "limits.agent_minutes")
     assert "<option selected>squash" in merge and "becomes one commit on main" in merge
     assert 'type="number"' in minutes and "in minutes" in minutes and "more than 0" in minutes

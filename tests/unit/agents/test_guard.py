@@ -314,7 +314,7 @@ def test_other_tools(workspace: Path) -> None:
 def test_what_it_cannot_read_is_refused(workspace: Path, stdin: str) -> None:
     code, errors = ask(workspace, stdin.encode(errors="surrogateescape"))
     assert code == 2
-    assert errors.startswith("nobrakes refuses this: the guard cannot judge this call")
+    assert errors.startswith("nobrakes refuses this tool call: the guard cannot judge this call")
 
 
 def ask(workspace: Path, stdin: bytes, argv: tuple[str, ...] = (), **env: str) -> tuple[int, str]:
@@ -330,7 +330,7 @@ PUSH = b'{"tool_name": "Bash", "tool_input": {"command": "git push"}}'
 def test_as_a_program_it_lets_through_and_refuses(workspace: Path) -> None:
     assert ask(workspace, LIST) == (0, "")
     code, errors = ask(workspace, PUSH)
-    assert code == 2 and errors.startswith("nobrakes refuses this: git push: ")
+    assert code == 2 and errors.startswith("nobrakes refuses this tool call: git push: ")
 
 
 @pytest.mark.parametrize("name", ["ROLE", "WORKSPACE", "TESTS", "GATES"])

@@ -142,9 +142,11 @@ def test_the_self_test_finds_a_guard_that_says_the_same_to_everything(
 ) -> None:
     done = proven(name, replace(agent_spec, guard=guard))
     assert done.returncode == 1
-    said = self_test_failed(f"command 2 of the preparation ended with exit code 1\n{done.stdout}")
+    said = self_test_failed(f"command 2 that prepares the run's folder ended with exit code 1\n{done.stdout}")
     assert said is not None and said.startswith(SELF_TEST_FAILED)
 
 
 def test_another_trouble_of_the_prologue_is_not_the_self_tests() -> None:
-    assert self_test_failed("command 1 of the preparation ended with exit code 128\nfatal: no space") is None
+    assert (
+        self_test_failed("command 1 that prepares the run's folder ended with exit code 128\nfatal: no space") is None
+    )

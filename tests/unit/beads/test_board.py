@@ -120,7 +120,7 @@ def test_a_drawing_shows_what_happens_now_and_says_what_it_left_out(busy, monkey
     assert (whole.shown, whole.beads, whole.note) == (10, 10, "")
     monkeypatch.setattr(draw, "MAX_DRAWN", 5)
     part = draw.graph(busy, format="svg")
-    assert (part.shown, part.beads) == (5, 10) and part.note.startswith("This shows 5 of 10 beads")
+    assert (part.shown, part.beads) == (5, 10) and part.note.startswith("The picture shows 5 of 10 beads")
     assert part.note in part.text.replace("&amp;", "&")
     drawn = {word for word in ("ready", "blocked", "working", "asked", "waits") if f">{word}</text>" in part.text}
     assert drawn == {"ready", "blocked", "working", "asked", "waits"}, "what is ready, busy, and waits for that"

@@ -119,7 +119,7 @@ def test_what_was_never_reached_is_nobodys_failure_whatever_it_needs() -> None:
 
 
 def test_a_setup_that_failed_is_told_with_its_first_error() -> None:
-    said = f"command 2 of the preparation ended with exit code 3\n$ npm ci\nerror: a\nerror: b\n{SETUP_FAILED} with exit code 3"
+    said = f"command 2 that prepares the run's folder ended with exit code 3\n$ npm ci\nerror: a\nerror: b\n{SETUP_FAILED} with exit code 3"
     result = ends(("unit", SKIPPED, ""), failed=said).result(UNIT)
     assert result.outcome is BROKEN and result.reason == f"{SETUP_FAILED}: error: a" and result.tail == said
     torn = said.rpartition("\n")[0]

@@ -218,7 +218,7 @@ def test_the_database_is_rebuilt_from_what_git_keeps(patient, repository, git):
     before = {b.id: b.title for b in store.beads()}
     Path(paths.since).unlink(missing_ok=True)  # as in a clone: else only merges with evidence are believed
     lines = doctor_service.repair("rebuild", store, door, paths)
-    assert "3 beads were read from the snapshot; 1 of them was merged since" in lines
+    assert "3 beads were read from the snapshot; 1 bead was merged after the snapshot" in lines
     kept = next(line for line in lines if "saved as" in line).split()[-1]
     again = open_store(paths.database)
     assert again.bead("a").status is Status.DONE

@@ -103,7 +103,7 @@ def test_what_is_proposed_is_a_draft(store):
     ],
 )
 def test_nothing_goes_live_by_proposing(store, wish):
-    with pytest.raises(PlanError, match="commit-strategy makes them live"):
+    with pytest.raises(PlanError, match="commit-strategy approves the drafts"):
         approving.propose(store, wish, "shaper")
     assert store.beads() == []
 

@@ -80,7 +80,7 @@ def test_a_checkpoint_that_changes_nothing_goes_on_without_a_yes() -> None:
     checkpoint(world.store, "login", "ada")
     world.settle()
     assert world.feature.stage is Stage.REVIEW
-    with pytest.raises(NotAllowed, match="a checkpoint needs a feature that agents build"):
+    with pytest.raises(NotAllowed, match="a checkpoint is only for a feature that agents build"):
         checkpoint(world.store, "login", "ada")
     world.ready()
     assert world.feature.stage is Stage.IMPLEMENTATION and not world.running()

@@ -178,7 +178,7 @@ def test_cancel_stops_the_agents_of_its_beads_and_names_them(store: Store, paths
 
 def test_cancel_says_that_nothing_ran(store: Store, paths: Paths) -> None:
     one = begun(store, paths)
-    assert "no agent is working on it" in commands.cancel(SimpleNamespace(store=store, paths=paths), "me", one.id)[1]
+    assert "no agent is working now" in commands.cancel(SimpleNamespace(store=store, paths=paths), "me", one.id)[1]
 
 
 def test_a_change_is_told_to_the_shaper_with_its_step(store: Store, paths: Paths) -> None:

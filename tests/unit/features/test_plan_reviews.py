@@ -218,7 +218,7 @@ def test_a_plan_that_its_shaper_changes_after_clean_rounds_is_reviewed_again() -
     assert asked == [1, 2] and not world.running()
     world.store.say(1, "Is it done?", "ada")
     world.says("It is.")
-    assert world.store.escalations() == [] and world.notices()[-1] == "its Shaper answered: It is."
+    assert world.store.escalations() == [] and world.notices()[-1] == "the feature's Shaper answered: It is."
     world.store.say(1, "Fine.", "ada")
     world.ready()
     assert not world.running(), "nothing changed"
@@ -235,7 +235,7 @@ def test_a_plan_that_a_person_opens_again_after_its_reviews_is_reviewed_whole(pa
     world.settle()
     assert not world.running(), "what they look at is no plan any more"
     assert {one.detail for one in world.store.plan_reviews("login", 3)} == {
-        "the plan was opened again before the reviewer finished"
+        "somebody reopened the plan before the reviewer finished"
     }
 
 

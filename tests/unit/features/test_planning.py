@@ -113,7 +113,7 @@ def test_a_conversation_begins_afresh_at_each_stage_after_iterations_and_when_it
     assert isinstance(next_of(at(At.READY, talk=talk)), type(None))
     planned = at(At.READY, talk=talk)
     planned = replace(planned, feature=replace(planned.feature, stage=Stage.PLANNING))
-    assert next_of(planned) == Renew("login", "the stage is planning now")
+    assert next_of(planned) == Renew("login", "the feature is now in planning")
     assert next_of(replace(planned, session=replace(SESSION, state=At.RUNNING))) is None
     assert next_of(replace(planned, session=replace(SESSION, state=At.READY, begun=False))) is None
     full = next_of(at(At.READY, talk=talk, context=0.95))
@@ -121,7 +121,7 @@ def test_a_conversation_begins_afresh_at_each_stage_after_iterations_and_when_it
     assert next_of(at(At.READY, talk=talk, context=0.94)) is None
     old = at(At.READY, talk={"stage": "review", "round": 1})
     old = replace(old, feature=replace(old.feature, stage=Stage.REVIEW, round=6))
-    assert next_of(old) == Renew("login", "5 iterations of reviews are over")
+    assert next_of(old) == Renew("login", "5 rounds of plan reviews ended")
 
 
 def test_a_person_is_told_at_80_percent_once_with_the_turn() -> None:

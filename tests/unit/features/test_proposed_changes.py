@@ -160,7 +160,7 @@ def test_cancelling_is_proposed_too_of_live_beads_and_of_drafts(live):
     assert (found.new, found.cancels) == ((), ("d",)) and any("b waits for a" in text for text in found.warnings)
     assert approve(live).changes == ("a:cancel", "d:cancel")
     assert {live.bead(name).status for name in "ad"} == {Status.CANCELLED}
-    with pytest.raises(PlanError, match="commit-strategy makes them live"):
+    with pytest.raises(PlanError, match="commit-strategy approves the drafts"):
         approving.propose(live, plan({"id": "e", "title": "E", "status": "cancelled"}), "s")
     told = apply_plan(live, plan({"id": "c", "status": "done"}), actor="me")
     assert "a plan cannot mark c as done" in told.problems[0] and live.bead("c").status is Status.NEEDS_TESTS

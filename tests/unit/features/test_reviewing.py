@@ -100,7 +100,7 @@ def test_the_reviewers_of_a_paused_feature_end_and_nothing_follows() -> None:
     assert next_of(replace(paused, reviewers={7: session(7, Of.RUNNING)})) == []
     (unbegun,) = next_of(replace(paused, reviewers={7: session(7, Of.READY)}))
     assert unbegun == EndReview(
-        "f", 1, "backend", FAILED, "the reviewer had not begun when the feature stopped (paused)"
+        "f", 1, "backend", FAILED, "the reviewer had not started when the feature stopped (paused)"
     )
     opened = replace(one, feature=replace(one.feature, stage=Stage.PLANNING))
     (late,) = next_of(opened)

@@ -68,7 +68,7 @@ def test_what_did_not_pass_is_asked_about_once_and_the_answer_goes_first() -> No
 def test_it_is_over_with_its_bead_whoever_did_that_and_off_without_it() -> None:
     assert decided(Status.DONE) == FinishRollback("login")
     off = decided(Status.CANCELLED)
-    assert isinstance(off, DropRollback) and "nb-1, which rolls it back, was cancelled" in off.why
+    assert isinstance(off, DropRollback) and "somebody cancelled bead nb-1, which rolls the feature back" in off.why
     open_ = {About.ROLLBACK: Asked(4)}
     assert decided(Status.DONE, asked=open_) == FinishRollback("login"), "an open question does not stand before it"
     assert decided(Status.CANCELLED, asked=open_) == off

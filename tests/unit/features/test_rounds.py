@@ -240,7 +240,7 @@ def test_open_findings_need_a_reason_which_is_kept() -> None:
 def test_there_is_nothing_to_sign_before_the_plan_is_ready_or_while_a_round_runs() -> None:
     with pytest.raises(NotAllowed, match="no plan to sign off"):
         sign_off(seen([]), 0, "ada", 5.0, risk=True, reason="x")
-    with pytest.raises(NotAllowed, match="round 1 of the reviews is still running"):
+    with pytest.raises(NotAllowed, match="round 1 of the plan reviews is still running"):
         sign_off(seen([review(1, state=ReviewState.RUNNING)]), 1, "ada", 5.0, risk=True, reason="x")
 
 

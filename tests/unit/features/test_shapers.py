@@ -290,7 +290,7 @@ def test_a_conversation_is_told_of_when_nearly_full_and_begins_afresh_when_full_
     assert turn.resumes
     world.store.spend_turn(turn.id, 0.0, 10, 0.96)
     world.ends(turn, QUESTION.replace("store", "cache"))
-    assert "begins a new one" in world.notices()[-1]
+    assert "starts a new conversation" in world.notices()[-1]
     world.answers("SQLite")
     turn = world.begins()
     assert not turn.resumes
@@ -367,7 +367,7 @@ def test_a_paused_feature_begins_no_turn_and_a_person_who_ends_its_session_stops
     assert len(world.board().sessions) == 1
     world.store.end_session(1, "me")
     world.settle()
-    assert world.feature.state is State.ERROR and "was ended" in world.store.escalations()[-1].title
+    assert world.feature.state is State.ERROR and "somebody ended session 1" in world.store.escalations()[-1].title
     world.store.move_feature("login", Step.RESUMED, "me")
     world.settle()
     assert world.feature.session == 2, "whoever resumes it begins a new one"

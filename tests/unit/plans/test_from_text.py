@@ -105,9 +105,9 @@ def test_items_are_beads_headings_are_epics_and_the_text_below_is_the_descriptio
     kinds = {node.fields["title"]: node.fields.get("type") for node in plan.nodes}
     assert kinds["Login"] is BeadType.EPIC and kinds["Alone"] is None and kinds["Third"] is None
     assert sorted(plan.problems) == [
-        "line 17: skipped, because it is ticked: it exists",
+        "line 17: skipped, because the criterion is ticked: it exists",
         "line 18: 'Store tokens' is ticked, so no dependency on it is needed",
-        "line 19: skipped, because it is ticked: Store tokens",
+        "line 19: skipped, because the criterion is ticked: Store tokens",
         "line 36: skipped an item inside a block quote",
         "line 39: skipped an item inside a comment",
         "not imported: line 38, a comment: <!--",
@@ -261,7 +261,7 @@ def test_issues_are_beads_with_what_their_labels_milestones_and_bodies_say():
     assert (found["gh-2"][0]["type"], found["gh-2"][0]["priority"]) == (BeadType.DOCS, 2)
     assert found["gh-5"] == ({"title": "? x", "description": "blocked by #5, after: #1"}, ("gh-1",))
     assert len(found) == 5 and plan.problems == (
-        "issue #1, line 4: skipped, because it is ticked: repro",
+        "issue #1, line 4: skipped, because the criterion is ticked: repro",
         "issue #1: its dependency on '#9' (neither in the file nor in the graph) is not imported",
         "not imported: issue #3, because it is closed: Old",
         "issue #5: its dependency on itself is not imported",

@@ -51,7 +51,7 @@ def test_tasks_of_task_master():
         "not imported: task 2, its fields complexity",
         "task 2: its dependency on 4, which is cancelled, is not imported",
         "task 2: its dependency on '9' (neither in the file nor in the graph) is not imported",
-        "task 2.2: the task is 'in-progress' there, and needs approval here",
+        "task 2.2: the task is 'in-progress' in the file, so its bead needs your approval",
         "not imported: task 2.3, because it is done: Third",
         "not imported: task 4, because it is cancelled: Gone",
     ]
@@ -102,7 +102,7 @@ def test_a_task_of_backlog_is_a_bead_with_its_criteria():
     assert (id_, fields["title"], fields["priority"], needs) == ("BACK-1", "Open `__init__.py`", 1, None)
     assert fields["acceptance"] == ("#1 it opens",) and "What it does." in fields["description"]
     assert list(plan.problems) == [
-        "back-1.md, line 21: skipped, because it is ticked: #2 it closes",
+        "back-1.md, line 21: skipped, because the criterion is ticked: #2 it closes",
         "not imported: back-1.md, its fields assignee",
     ]
 
@@ -162,7 +162,7 @@ def test_a_part_that_waits_for_its_own_epic_does_not_stop_both(tmp_path):
     assert [(node.needs, node.fields.get("epic")) for node in plan.nodes] == [(None, None), (None, "task-1")]
     assert "b.md: its dependency on its own epic, TASK-1, is not imported" in plan.problems
     assert "b.md: the unknown type 'odd' is not imported" in plan.problems
-    assert "a.md: the task is 'in progress' there, and needs approval here" in plan.problems
+    assert "a.md: the task is 'in progress' in the file, so its bead needs your approval" in plan.problems
 
 
 def test_finished_tasks_and_drafts_of_backlog_are_known_and_reported(tmp_path):

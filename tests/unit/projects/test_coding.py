@@ -112,7 +112,7 @@ def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(
         store.begin_session(SessionKind.RELAY, person_owner("Ada"), "Another", ("script", "script", ""), "Else", "Ada")
     site, tea = coding.look("phone")
     assert (site.run, site.state, site.trouble) == ("site/1", "ready", "")
-    assert (tea.run, tea.state) == ("tea/1", coding.LOST) and "now a different session" in tea.trouble
+    assert (tea.run, tea.state) == ("tea/1", coding.LOST) and "now belongs to a different session" in tea.trouble
     database.write_text("no database")
     assert coding.look("phone")[1].state == coding.LOST
     workspace.folder.rename(workspace.folder.parent / "pot")

@@ -167,7 +167,7 @@ def test_what_agents_claim_ends_no_project_and_keeps_no_sprint_from_beginning() 
     assert next_step(claimed) == Begin(2), "a claim does not stop the next sprint"
     over = next_step(replace(claimed, done=3, last=3))
     text = "3 sprints are done; 3 of 3 success criteria are open; agents claim that 3 are met"
-    assert over == Stop(1, RunState.CLAIMED, f"{text}: tick the true ones in CLAUDE.md and commit it")
+    assert over == Stop(1, RunState.CLAIMED, f"{text}: tick the true claims in CLAUDE.md and commit")
     waits = replace(claimed, run=replace(RUN, state=RunState.CLAIMED), done=3, last=3)
     assert next_step(waits) is None, "it waits for a person"
     assert next_step(replace(waits, open=0, claimed=0)) == Stop(

@@ -353,7 +353,7 @@ def test_a_step_that_stays_is_named_with_the_one_before(three):
         NotAllowed, match=r"'retried b' .event .*cannot be undone: nobrakes has already reset"
     ) as raised:
         undo.undo(three, None, "me")
-    assert f"'held a': `nobrakes undo {hold}`" in raised.value.hint and three.bead("a").held == "wait"
+    assert f"'held a', an earlier step: `nobrakes undo {hold}`" in raised.value.hint and three.bead("a").held == "wait"
     undo.undo(three, None, "me", hold)
     assert three.bead("a").held is None
 
@@ -373,7 +373,7 @@ def test_what_an_agent_did_is_no_step_of_the_person(three):
 
 def test_a_run_on_a_red_main_is_not_undone_as_a_pause(three):
     three.record(Event(Kind.RESUMED, actor="me", data={"settings": {"red_main": "yes"}}))
-    with pytest.raises(NotAllowed, match="the step allowed a run on a red main"):
+    with pytest.raises(NotAllowed, match="the step let agents start although main failed its checks"):
         undo.undo(three, None, "me")
     assert three.setting("paused") is None
 
@@ -384,7 +384,7 @@ def test_a_step_in_a_session_is_not_passed_over(three):
     def refused(step, then):
         with pytest.raises(NotAllowed, match=f"'{step}' .* cannot be undone: .*`{then}`") as found:
             undo.undo(three, None, "me")
-        assert "Before it, you can undo 'held a': `nobrakes undo " in found.value.hint
+        assert "You can undo 'held a', an earlier step: `nobrakes undo " in found.value.hint
         assert three.bead("a").held == "wait"
 
     begun = three.begin_session(SessionKind.PLANNING, "owner", "Port", ("script", "", ""), "Which port?", "me")
@@ -403,7 +403,9 @@ def test_a_feature_began_in_one_step_with_its_epic(three):
     )
     with pytest.raises(NotAllowed, match="feature began login") as refused:
         undo.undo(three, None, "me")
-    assert "Before it, you can undo 'held a': `nobrakes undo " in refused.value.hint, "its epic alone is not taken back"
+    assert "You can undo 'held a', an earlier step: `nobrakes undo " in refused.value.hint, (
+        "its epic alone is not taken back"
+    )
 
 
 def test_words_of_undone_steps_are_those_of_the_log(three):
@@ -428,14 +430,16 @@ def test_only_a_step_that_can_be_undone_is_named(three):
     before = seen(three), len(list(three.events()))
     with pytest.raises(NotAllowed) as raised:
         undo.undo(three, None, "me")
-    assert raised.value.hint == f"Before it, you can undo 'held a': `nobrakes undo {hold}`.", "work on c has begun"
+    assert raised.value.hint == f"You can undo 'held a', an earlier step: `nobrakes undo {hold}`.", (
+        "work on c has begun"
+    )
     assert (seen(three), len(list(three.events()))) == before, "trying leaves nothing"
 
 
 def test_a_closed_bead_names_the_way_back(three):
     bead_commands.done(three, "a", "by hand", "me")
     added = next(one.seq for one in undo.steps_back(three) if one.kind is Kind.PROPOSED and "a" in one.beads)
-    with pytest.raises(NotAllowed, match="a is already done; `nobrakes reopen a` opens it again"):
+    with pytest.raises(NotAllowed, match="a is already done; `nobrakes reopen a` opens the bead again"):
         undo.undo(three, None, "me", added)
 
 

@@ -335,7 +335,7 @@ def test_a_record_that_came_after_that_of_a_later_merge_is_a_note_and_no_fault(w
     assert report.wrong == ()
     (note,) = report.notes
     assert (note.commit, note.bead, note.evidence) == (first.commit, "four", world.entries[0].commit)
-    assert f"after the record of {second.commit[:12]}" in note.text
+    assert f"later than that of {second.commit[:12]}" in note.text
 
 
 def test_the_first_record_may_be_of_a_later_merge() -> None:

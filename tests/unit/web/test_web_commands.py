@@ -78,7 +78,7 @@ LINKS = {
     "nobrakes resume": Link("do/resume?", "Resume work after a pause or a stop", "resume"),
     "nobrakes daemon restart --user": Link("do/daemon-restart?", "Restart the daemon", "daemon-restart"),
     "nobrakes daemon stop": Link("do/daemon-stop?", "Stop the daemon and its agents"),
-    "nobrakes providers lift day.usd": Link("do/providers?lift=day.usd", "Try it now, or lift the cap"),
+    "nobrakes providers lift day.usd": Link("do/providers?lift=day.usd", "Try the provider now, or lift the cap"),
     "nobrakes set doers=1": Link("do/set?limits=doers%3D1", "Change limits while agents are running"),
     "nobrakes quarantine unit 'a b' --lift": Link("do/quarantine?check=unit&test=a+b&lift=1", "End the quarantine"),
     "nobrakes forge show f/1": Link("features/f%2F1", "Open the feature"),
