@@ -63,7 +63,7 @@ def test_a_person_is_asked_before_clear_text_lands_without_its_filter(project: S
             project.nobrakes("escalations").stdout,
         )
         said = " ".join(project.nobrakes("escalation", str(asked[0]["id"])).stdout.split())
-        assert "which git keeps through the filter 'crypt'" in said, said
+        assert "which git stores through the filter 'crypt'" in said, said
     told = (project.folder / ".nobrakes" / "beads.since.jsonl").read_text()
     assert "the filter 'crypt'" in told and not any(secret in told for secret in SECRETS[1:]), "it is not told further"
     assert not any(secret in on_main(project) for secret in SECRETS)
@@ -101,7 +101,7 @@ def test_attributes_that_let_go_of_a_filtered_file_are_asked_about(project: Stra
     project.does("one", "echo 'a.secret -filter' >>.gitattributes; commit one")
     project.nobrakes("run", expect=None)
     assert project.status("one") == "escalated"
-    assert "takes the filter 'crypt' from a.secret" in str(project.open())
+    assert "removes the filter 'crypt' from a.secret" in str(project.open())
     assert project.git("show", "main:a.secret") == "cnffjbeq vf uhagre\n"
 
 

@@ -206,7 +206,7 @@ def test_in_a_repository_of_anybody_nothing_of_ours_is_left(tmp_path: Path, proj
 
     run("git", "init", "-q", "-b", "trunk")
     done = subprocess.run([nobrakes, "relay", str(theirs), "Go"], cwd=theirs, env=env, capture_output=True, text=True)
-    assert "nothing is committed" in done.stderr, "the place of the person is there from now on"
+    assert "has no commit yet" in done.stderr, "the place of the person is there from now on"
     (theirs / "tracked").write_text("as it was\n")
     (theirs / "untracked").write_text("not in git\n")
     (theirs / "staged").write_text("staged\n")
