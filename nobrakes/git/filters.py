@@ -348,7 +348,7 @@ class ClearText:
             for beside in (one for one in new if names.get(one) != filtered[path]):
                 is_alike = _stem(beside) == _stem(path) or new[beside] == blobs[path]
                 if is_alike or self._is_content(new[beside], pointer):
-                    yield f"{beside} is new, but {path}, stored through the filter '{filtered[path]}', is gone"
+                    yield f"{beside} is new; {path}, which git stores through the filter '{filtered[path]}', is gone"
 
     def _gone(self, base: str, head: str) -> list[str]:
         return [path for path, _, mode, _, _ in raw(self.objects, base, head) if mode not in _FILES]
