@@ -69,14 +69,14 @@ _BRANCH = _REST_AT + _REST.index("branch")
 _alike: Callable[[tuple[Any, ...]], BeadRow] = partial(tuple.__new__, BeadRow)
 # no id and no type has a comma or a space
 _ROWS = f"""SELECT {", ".join(_OWN)}, (SELECT group_concat(needs || ' ' || type) FROM edges WHERE bead = beads.id),
-{", ".join(_REST)} FROM beads JOIN bead_text USING (id) {{}} ORDER BY beads.rowid"""
+{", ".join(_REST)} FROM beads JOIN bead_text USING (id) {{}}"""
 _IS_LISTED = "WHERE beads.id IN (SELECT value FROM json_each(?))"
 
 AT_ONCE = 4096
 
 
 def alike(db: Database, ids: Iterable[str] | None = None) -> Iterator[BeadRow]:
-    """These existing beads (None: all), read lazily; nothing may be written meanwhile."""
+    """These existing beads (None: all), in any order, read lazily; nothing may be written meanwhile."""
     asked = (_ROWS.format(""), ()) if ids is None else (_ROWS.format(_IS_LISTED), (json.dumps([*ids]),))
     known: dict[tuple[Any, ...], Bead] = {}
     for row in db.each(*asked):

@@ -144,7 +144,7 @@ MAX_NAMED = 5
 
 def approval(store: "Store", rules: "ForgeSettings") -> tuple[str, str]:
     """(command that approves everything waiting, command needed before it or empty)."""
-    feature = unsigned(store, unapproved(store))
+    feature = unsigned(store, unapproved(store)) if store.features() else None
     return (YES, "") if feature is None else to_sign(store, rules, feature)
 
 
