@@ -146,4 +146,4 @@ def test_every_rule_has_a_hole_and_the_table_of_the_docs_names_its_tests() -> No
     for hole in HOLES:
         suite = hole.found_by.partition(" ")[0].removeprefix("test_")
         assert f"test_{suite}.py" in rows[hole.rule], (hole.rule, suite)
-        assert f"`{hole.file}`" in rows[hole.rule], (hole.rule, hole.file)
+        assert re.search(rf"`(nobrakes/)?{re.escape(hole.file)}`", rows[hole.rule]), (hole.rule, hole.file)
