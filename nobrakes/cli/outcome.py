@@ -283,11 +283,11 @@ MAIN_IS_SHOWN: "ContextVar[bool]" = ContextVar("MAIN_IS_SHOWN", default=False)
 def _note_main(app: "App") -> None:
     """Tell if main's newest commit is red, or a person's that did not pass after others did."""
     store, branch = app.store, app.config.main
-    if not store.main_moved(app.paths.root, branch):
-        return
-    from ..daemon.service.status import main_text, main_tip
+    with suppress(NobrakesError):  # also a database without tables, which only the doctor may say
+        if not store.main_moved(app.paths.root, branch):
+            return
+        from ..daemon.service.status import main_text, main_tip
 
-    with suppress(NobrakesError):
         found = main_tip(store, app.git, branch)
         if found.state == "red" or (found.state == "not proven" and found.subject and found.proven):
             sys.stderr.write(f"note: {branch} is {main_text(found, store.now())}: `nobrakes status`\n")
