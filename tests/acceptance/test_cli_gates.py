@@ -98,7 +98,7 @@ def test_an_agent_that_nobody_knows_is_found_by_the_check(repository, say):
 
 
 def test_a_cap_is_lifted_with_a_warning_and_holds_again(repository, store, say):
-    assert "no cap for all beads is set" in say("providers", "lift", "day.usd", code=2).lower()
+    assert "no cap for all beads is in" in say("providers", "lift", "day.usd", code=2).lower()
     config = repository / ".nobrakes" / "config.toml"
     config.write_text(config.read_text().replace("[caps.day]", "[caps.day]\nusd = 12.5"))
     assert "day.usd" in say("providers", "lift", "week.usd", code=2)

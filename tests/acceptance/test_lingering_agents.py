@@ -144,4 +144,4 @@ def test_a_doer_whose_tests_fail_alike_three_times_is_ended_and_its_work_is_kept
     first, second, *_ = made.outcomes("one")
     assert first == "gave_up_tests" != second, "its explanation ends the row"
     shown = made.ask("show", "one")["attempts"][0]
-    assert shown["outcome"] == first and "failed in the same way again and again" in shown["detail"]
+    assert shown["outcome"] == first and "kept failing in the same way" in shown["detail"]

@@ -345,5 +345,5 @@ def test_commit_strategy_takes_back_no_settings_of_main_from_an_older_branch(pro
     assert "not committed" not in project.nobrakes("commit-strategy", "--yes").stdout
     assert project.git("show", "main:.nobrakes/config.toml") == newest
     project.nobrakes("config", "set", "limits.doers", "5")
-    assert "main has another text: .nobrakes/config.toml" in project.nobrakes("commit-strategy", "--yes").stdout
+    assert "main has a different version: .nobrakes/config.toml" in project.nobrakes("commit-strategy", "--yes").stdout
     assert project.git("show", "main:.nobrakes/config.toml") == newest

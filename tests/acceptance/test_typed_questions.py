@@ -46,7 +46,7 @@ def test_a_person_sees_the_options_and_the_agent_gets_the_one_that_was_chosen(pr
     project.nobrakes("run")
     prompt = project.prompt("one", 2)
     assert "> Which database?\n> - Postgres: what we have; costs nothing\n" in prompt and "\n> SQLite\n" in prompt
-    assert "an agent acts by it" in project.nobrakes("escalation", number).stdout
+    assert "an agent has read it" in project.nobrakes("escalation", number).stdout
 
 
 def test_several_questions_are_answered_together_or_none_of_them(project: Scripted) -> None:

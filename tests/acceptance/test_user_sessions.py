@@ -57,7 +57,7 @@ def test_a_session_of_its_own_is_run_by_a_daemon_of_its_own(tmp_path: Path) -> N
     person.nobrakes("session", "start", "Which greeting?", "--agent", "script")
     try:
         until(lambda: person.state() == "stuck")  # no command is set for it yet, and it says so
-        assert "no command is set for it. Set agents" in person.nobrakes("session", "show", "1").stdout
+        assert "but its command is not set. Set agents" in person.nobrakes("session", "show", "1").stdout
         assert "type: nobrakes session show --user 1" in person.nobrakes("escalations").stdout
         home = person.place / "state" / "home"
         assert stat.S_IMODE(home.stat().st_mode) == 0o700
