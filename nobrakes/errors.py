@@ -59,7 +59,7 @@ class PlanError(NobrakesError):
     """A plan file is not valid. Nothing was written."""
 
     code = 13
-    hint = "Fix the plan file and apply it again. `nobrakes plan example` shows the format."
+    hint = "Fix the plan file, then apply the file again. `nobrakes plan example` shows the format."
 
 
 class Deadlock(NobrakesError):
@@ -92,7 +92,7 @@ class Stale(NobrakesError):
     """The attempt that made this call has ended; another attempt may have the bead."""
 
     code = 18
-    hint = "Stop: this attempt has ended."
+    hint = "Stop working: this attempt has ended."
 
 
 class StoreBroken(NobrakesError):
@@ -120,7 +120,7 @@ class DiskFull(NobrakesError):
     """No space is left for the database, a log or a workspace. Nothing was lost."""
 
     code = 22
-    hint = "Free some space. nobrakes then resumes its work."
+    hint = "Free some space. nobrakes then resumes the work."
 
 
 class MachineShort(NobrakesError):
@@ -141,7 +141,7 @@ class RepositoryReplaced(NobrakesError):
     """Another repository or database replaced this daemon's. The daemon ended and changed neither."""
 
     code = 80
-    hint = "Start nobrakes in the repository where you want to continue. It resumes the agents' work there."
+    hint = "Start nobrakes in the repository where you want to continue. nobrakes then resumes the agents' work."
 
 
 class DaemonNotRunning(NobrakesError):
@@ -168,7 +168,7 @@ class GitUnusable(NobrakesError):
     """git does not work in this repository: its configuration cannot be read, or it can no longer sign."""
 
     code = 84
-    hint = "Find the setting with `git config --list --show-origin`, and fix it. nobrakes waits until then."
+    hint = "Find the setting with `git config --list --show-origin`, and fix it. nobrakes waits until git works."
 
 
 class ObjectsAway(GitFailed):
@@ -275,7 +275,7 @@ class AgentFailed(NobrakesError):
     """The agent CLI of a conversation failed. Its proposals are saved."""
 
     code = 32
-    hint = "Its output is above. Start again with `nobrakes shape`, or continue with `nobrakes shape --continue`."
+    hint = "See the output above. Start again with `nobrakes shape`, or continue with `nobrakes shape --continue`."
 
 
 class NotProven(NobrakesError):
@@ -343,7 +343,7 @@ class PlaceUnusable(NobrakesError):
     """Your state or settings folder for all repositories is missing, or other accounts can write to it."""
 
     code = 60
-    hint = "Fix the problem named above. If you move nobrakes' files away, it creates them again."
+    hint = "Fix the problem named above. If you move nobrakes' files away, nobrakes creates new files."
 
 
 class ChecksFailed(NobrakesError):
@@ -383,7 +383,7 @@ class OnlyByRequest(GitFailed):
     """With review.land = "pull_request" only merged pull requests change main. Nothing was committed."""
 
     code = 76
-    hint = "Merge the change into main as your team does. nobrakes continues from there."
+    hint = "Merge the change into main as your team does. nobrakes continues with the merged main."
 
 
 class HostUnavailable(NobrakesError):

@@ -81,7 +81,7 @@ def _ended(request: Request, answer: Answer) -> Request:
 def _check(key: str) -> None:
     if not 0 < len(key) <= MAX_KEY or not key.isascii() or not key.isprintable() or " " in key:
         raise UsageError(
-            "the key of the request cannot be one",
+            "the request key is not valid",
             f"Use 1 to {MAX_KEY} visible ASCII characters without spaces, such as a UUID.",
         )
 
@@ -93,13 +93,13 @@ def _known(store: "Store", request: Request) -> Answer | None:
     if found.command != request.command:
         other = found.command.rpartition(" ")[0]
         raise UsageError(
-            f"the key '{request.key}' was given to another command: nobrakes {other}, or to it with other words",
-            "Use a new key for each thing that you want done, and the same one only to repeat it word for word.",
+            f"the key '{request.key}' was used for another command, or with other arguments: nobrakes {other}",
+            "Use a new key for each new command, and the same key only to repeat exactly the same command.",
         )
     if found.result is None:
         raise NotAllowed(
-            f"the command under the key '{request.key}' was cut off after it had begun to change something",
-            "`nobrakes events` shows what was done. To do it again, use a new key.",
+            f"the command with the key '{request.key}' was interrupted after it had started to change something",
+            "`nobrakes events` shows the changes. To run the command again, use a new key.",
         )
     values = json.loads(found.result)
     error = values.pop("error")

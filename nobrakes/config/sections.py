@@ -237,7 +237,7 @@ class ReviewSettings(Section):
         """Contradictions, each with its key below `review`; `pattern`: of beads' branches."""
         setting = "review.remote_branch" if self.remote_branch else "main"
         found = mistakes(self.features, self.land, self.unit, self.push, self.remote_branch or main, setting, pattern)
-        mine = () if self.push or self.by_request else ('push: false needs land = "pull_request": remove it',)
+        mine = () if self.push or self.by_request else ('push: false needs land = "pull_request": remove push',)
         return [*mine, *(f"features.{mistake}" for mistake in found)]
 
     @property
@@ -528,9 +528,9 @@ class ChannelSettings(Section):
         elif self.command:
             found.append(f"command: a channel of type {self.type} starts no program: remove this setting")
         if self.type in ("webhook", "apprise") and not self.url and not self.secret:
-            found.append("url: set the address here, or the name of a `secret` that holds it")
+            found.append("url: set the address in url, or in `secret` the name of a secret with the address")
         if self.type in ("command", "desktop") and self.url:
-            found.append(f"url: a channel of type {self.type} has no address: remove this setting")
+            found.append(f"url: a channel of type {self.type} has no address: remove url")
         if self.type == "webhook" and self.url:
             from ..notices.model import mistake
 

@@ -168,7 +168,7 @@ GONE = {
         f"review.{old}": f"was renamed to {new}, and both are set: type `nobrakes config unset review.{old}`"
         for old, new in RENAMED.items()
     },
-    "review.after_merge": "was renamed to revalidate: remove this line, or write `revalidate`.",
+    "review.after_merge": "was renamed to revalidate: write `revalidate`, or remove this line.",
     "review.dependants": "was removed: pull requests no longer stack, and a bead waits until the beads "
     "that it needs are merged. Remove this line.",
 }
@@ -265,7 +265,7 @@ def load_for_reading(path: str) -> tuple[Config, str]:
         values = config_values.recall_last(path, _judge())
         last = _made(Config, values) if isinstance(values, dict) else None
         shown = "the previous settings" if last is not None else "every setting's default"
-        return last or Config(), f"{' '.join(str(error).split()).rstrip('.')}. This output uses {shown}."
+        return last or Config(), f"{' '.join(str(error).split()).rstrip('.')}. Until you fix it, nobrakes uses {shown}."
 
 
 def _remembered(path: str, text: str) -> Config | None:
@@ -348,7 +348,7 @@ class ConfigSource:
         self._seen, self._unchanged, self._config = stamp, None, found
         if self._wrong:
             self._wrong = ""
-            self._tell(f"{os.path.relpath(self._path())} is valid again and in force.")
+            self._tell(f"{os.path.relpath(self._path())} is valid again, and its settings are in force.")
 
 
 Stamp = tuple[int, int, int]

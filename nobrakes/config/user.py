@@ -134,7 +134,7 @@ def _require_rights(path: str, rights: int) -> None:
     """PlaceUnusable if this process lacks the rights: closed is not unset."""
     if not os.access(path, rights, effective_ids=os.access in os.supports_effective_ids):
         what = "read or change" if rights & os.W_OK else "read"
-        raise PlaceUnusable(f"this account may not {what} {path}", f"Check its permissions: ls -ld {path}")
+        raise PlaceUnusable(f"your account may not {what} {path}", f"Check the permissions: ls -ld {path}")
 
 
 def require_own(path: str, rights: int = READS) -> None:
@@ -258,7 +258,7 @@ def _read(path: str) -> Mapping[str, str]:
     return found
 
 
-_HINT = "It must be a regular file that you own, with mode 0600."
+_HINT = "The file must be a regular file that you own, with mode 0600."
 
 
 def _require_private(path: str, found: os.stat_result) -> None:
@@ -370,7 +370,7 @@ def limits_of(words: Mapping[str, str]) -> dict[str, Any]:
     usual = asdict(MachineSettings())
     try:
         given = {name: usual.get(name) if word == "default" else _value(name, word) for name, word in words.items()}
-        checked = asdict(validated(MachineSettings, given, "is not a limit"))
+        checked = asdict(validated(MachineSettings, given, "is not a known limit"))
     except ConfigError as error:
         raise ConfigError(str(error), f"The limits are: {', '.join(NAMES)}. {HINT}") from None
     return {name: checked[name] for name in words}

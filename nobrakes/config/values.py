@@ -34,10 +34,10 @@ class Section:
         vars(self).update(own)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenInstanceError(f"{type(self).__name__}.{name} stays what it is")
+        raise FrozenInstanceError(f"{type(self).__name__}.{name} cannot change")
 
     def __delattr__(self, name: str) -> None:
-        raise FrozenInstanceError(f"{type(self).__name__}.{name} stays what it is")
+        raise FrozenInstanceError(f"{type(self).__name__}.{name} cannot change")
 
     def __eq__(self, other: object) -> bool:
         return vars(self) == vars(other) if type(self) is type(other) else NotImplemented

@@ -45,7 +45,7 @@ def stop(app: "App", by: str, agent: Agent = None, hold: Hold = None) -> tuple[d
     is_held = hold is not None
     data = {"stopping": True, "bead": found.bead, "name": found.name, "number": found.number, "held": is_held}
     then = f"{found.bead} is held" if is_held else f"{found.bead} continues"
-    return data, f"stopping {one_line(found.name)}, whose work is saved; {then}"
+    return data, f"stopping agent {one_line(found.name)} and saving its work; bead {then}"
 
 
 Limits = Annotated[tuple[str, ...], Field("A limit and its new value.", metavar="LIMIT=VALUE", most=TEXT)]
@@ -57,7 +57,7 @@ def set_limits(app: "App", by: str, limits: Limits = ()) -> tuple[dict[str, Any]
     changed = control.set_limits(app.store, dict(map(_pair, limits)), by, app.paths)
     values = {**plain(app.config.limits), **changed}
     told = ", ".join(f"{name} = {value}" for name, value in changed.items())
-    first = f"changed until you change them again: {told}" if told else "the limits, all as in config.toml:"
+    first = f"limits changed until you change them again: {told}" if told else "all limits are as in config.toml:"
     rest = [f"  {name} = {value}" for name, value in values.items()]
     return {"limits": values, "changed": sorted(changed)}, "\n".join([first, *rest])
 
@@ -117,12 +117,12 @@ def providers(
         raise UsageError("name one thing: a provider to open, a bead to reset, or a cap to lift or keep")
     if open:
         was_closed = control.end_cooldown(app.store, app.paths, open, by)
-        words = "agents use {} again; if it refuses a request, a new cooldown begins"
-        told = (words if was_closed else "{} had no cooldown").format(one_line(open))
+        words = "agents use the provider {} again; if the provider refuses a request, a new cooldown begins"
+        told = (words if was_closed else "the provider {} had no cooldown").format(one_line(open))
         return {"provider": open, "was_closed": was_closed}, told
     if reset:
         found = control.reset(app.store, app.paths, reset, by)
-        return {"bead": reset, "reset": found}, "agents may try it again" if found else "agents could try it already"
+        return {"bead": reset, "reset": found}, "agents may try the bead again" if found else "the bead was not stopped"
     cap = control.lift(app.store, app.paths, app.config, (lift or keep).removeprefix("caps."), bool(lift), by)
     name = f"caps.{one_line(cap.name)}"
     if keep:
@@ -130,4 +130,4 @@ def providers(
     until = "this run ends" if cap.until is None else spoken(cap.until)
     may, unit = ("more agents may start", " an hour") if name == "caps.calls_per_hour" else ("agents may cost more", "")
     warning = f"{may} than the {cap.limit:.6g}{unit} that you allowed ({cap.spent:.6g} so far)"
-    return cap, f"{name} is lifted until {until}: {warning}\n`nobrakes providers keep {cap.name}` applies it again"
+    return cap, f"{name} is lifted until {until}: {warning}\n`nobrakes providers keep {cap.name}` applies the cap again"

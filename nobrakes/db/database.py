@@ -401,7 +401,7 @@ class Database:
     def one(self, sql: str, values: Values = (), of: Of = ()) -> Row:
         """The first row of a non-empty answer. `of` as in `all`."""
         row = self.maybe(sql, values, of)
-        assert row is not None, f"an answer was certain: {sql}"
+        assert row is not None, f"a query that must find a row found none: {sql}"
         return row
 
 

@@ -143,7 +143,7 @@ def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
     is_at_end = not (at_work or board.reviewable or board.to_review or board.epics_done or board.epics_landed)
     found += machine_blockers(board.machine, board.now, is_at_end)
     if limits.is_full(board.memory_mb, board.limits.agents_mb):
-        why = "agents start again when running agents free memory or end; or raise the limit"
+        why = "agents start again when running agents free memory or end; you can also raise the limit"
         more = f"nobrakes set agents_mb={board.memory_mb + board.limits.agents_mb}"
         found.append(
             Blocker(
@@ -160,21 +160,21 @@ def cap_blocker(one: Reached) -> Blocker:
     if one.until is None:
         why = "the next run counts from zero; if you lift the cap, agents can cost more than you allowed"
         return Blocker(Kind.CAP, f"{what}: this run starts no more agents", why, ("nobrakes run", lift))
-    why = "agents start again then; if you lift the cap, they can cost more than you allowed"
+    why = "agents start again at that time; if you lift the cap, agents can cost more than you allowed"
     return Blocker(Kind.CAP, f"{what}: no new work starts", why, (lift,), until=one.until)
 
 
 def cure_of_start(provider: str) -> str:
     if provider == WORKSPACES:
         return "fix the folder, the disk, git, or `setup`"
-    return "fix its installation, its settings or its login"
+    return "fix the agent's installation, settings or login"
 
 
 def _spaced(outcome: Outcome) -> str:
     return outcome.value.replace("_", " ")
 
 
-_NO_START = ", no agent starts"
+_NO_START = ", so no agent starts"
 _RATE_LIMITED = f": {_spaced(Outcome.RATE_LIMITED)}{_NO_START}"
 
 
@@ -194,16 +194,16 @@ def cooldown_blocker(gate: Cooldown, now: float) -> Blocker:
         return Blocker(
             Kind.COOLDOWN,
             f"{what}{'' if closed else '; nobrakes is trying again'}",
-            f"nobrakes tries again then; {gate.detail}",
+            f"nobrakes tries again at that time; {gate.detail}",
             command,
             cure_of_start(gate.provider),
             until=gate.until if closed else None,
         )
     if not gate.is_closed(now):
-        return Blocker(Kind.COOLDOWN, f"{gate.provider}: {reason} so far; nobrakes tries again", gate.detail, command)
-    after = "" if gate.told else "nobrakes tries again then; "
+        return Blocker(Kind.COOLDOWN, f"{gate.provider}: {reason}; nobrakes is trying again", gate.detail, command)
+    after = "" if gate.told else "nobrakes tries again at that time; "
     if gate.reason is Outcome.RATE_LIMITED and not gate.told:
-        after = "the provider did not say when the limit ends, so nobrakes tries again then; "
+        after = "the provider did not say when the limit ends, so nobrakes tries again at this time; "
     cure = {
         Outcome.AUTH: "log in again, or renew the key",
         Outcome.BILLING: "pay or raise the limit at the provider",
@@ -234,7 +234,7 @@ def machine_blockers(room: MachineRoom | None, now: float, is_at_end: bool = Fal
             Blocker(
                 Kind.NO_PLACE,
                 f"this machine's limit for agents is reached: {room.taken} of {work}",
-                f"{room.others} of them run in other repositories" if room.others else "all of them run here",
+                f"{room.others} of these agents run in other repositories" if room.others else "all of these run here",
                 ("nobrakes machine", f"nobrakes machine set agents={room.taken + 1}"),
             )
         )
@@ -244,7 +244,7 @@ def machine_blockers(room: MachineRoom | None, now: float, is_at_end: bool = Fal
             Blocker(
                 Kind.CAP,
                 f"{one.name} is reached ({one.spent:.6g} of {one.limit:.6g}): no agent starts in any repository",
-                "all repositories on this machine share this limit; if you raise it, agents can cost more",
+                "all repositories on this machine share this limit; if you raise the limit, agents can cost more",
                 ("nobrakes machine", f"nobrakes machine set {short}=default"),
                 until=one.until,
             )

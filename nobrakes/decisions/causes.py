@@ -23,7 +23,7 @@ _DISK = "the environment: the disk is full"
 _MEMORY = "the environment: there was not enough memory, or the process was killed"
 _CLOSED = "the environment: access to a file was denied, or a permission is missing"
 _PATHS = "the test boundary: the work seems to need a file that the role may not change"
-_SYNTAX = "the work itself: a file has a syntax error, so no code in it can run"
+_SYNTAX = "the work itself: a file with a syntax error cannot run"
 _NEVER = "a process waits forever, or the time limit is too short"
 _BIG = "the bead is too large for one session: consider splitting it"
 _SAME_ASSERTION = "the same assertion fails in different attempts"
@@ -95,7 +95,7 @@ def likely_cause(text: str) -> str:
 def passed_before(what: str, output: str) -> str:
     """Why checks may fail on code that passed: `what` says when; quotes the first failed line."""
     line = next(iter(_failures(output)), "") or next((line for line in output.splitlines() if line.strip()), "")
-    return f"a flaky check, or one that depends on more than the files: {what}, and now {quote(line)}" if line else ""
+    return f"the check is flaky, or depends on more than the files: {what}, and now {quote(line)}" if line else ""
 
 
 def quote(line: str) -> str:

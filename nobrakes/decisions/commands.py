@@ -47,7 +47,7 @@ def answer(
         )
     if take_back:
         found = desk.take_back(app.store, number, by, app.paths)
-        did = "is open again: its answer was withdrawn"
+        did = "is open again, because its answer was withdrawn"
     else:
         words = f"{text or ''}: {why}" if why else text or ""
         found = desk.answer(app.store, number, words, by, app.paths, recommended)
@@ -104,7 +104,7 @@ def resolve(app: "App", by: str, number: Number, how: How, note: Note = "") -> D
     if how != "add":
         return found, f"escalation {number} is resolved: {how}{desk.then(app.store, found)}"
     draft, live = found.resolution.partition(":")[0], approval(app.store, app.config.forge)[0]
-    return found, f"escalation {number} is resolved: {draft}, a draft; to approve it: {live}"
+    return found, f"escalation {number} is resolved with the draft {draft}; to approve the draft: {live}"
 
 
 @frozen
@@ -128,9 +128,7 @@ class Approval:
     later: tuple[Waiting, ...] = ()
 
 
-What = Annotated[
-    str, Field("What to approve, by its name in the list (default: list what needs approval).", metavar="WHAT")
-]
+What = Annotated[str, Field("The name of an entry in the list (default: list what needs approval).", metavar="WHAT")]
 
 Yes = Annotated[bool, Field("Approve the only plan, or its drafts, if nothing else needs approval.", ("--yes", "-y"))]
 
@@ -155,16 +153,16 @@ def approve(app: "App", by: str, what: What = "", yes: Yes = False) -> tuple[App
     if not chosen:
         name = what.partition("@")[0]
         if name in {*app.store.listed((Status.DRAFT,)), *(one.id for one in app.store.proposed())}:
-            why = f"nothing was approved: '{name}' is only one of the drafts"
-            raise NotAllowed(why, f"To approve it alone: `nobrakes commit-strategy --only {name}`.")
+            why = f"nothing was approved: '{name}' is one of several drafts"
+            raise NotAllowed(why, f"To approve one draft: `nobrakes commit-strategy --only {name}`.")
         is_known = any(one.what.partition("@")[0] == name for one in found)
         why = f"'{what}' does not need approval"
         if is_known:
-            why = f"'{name}' changed since it was listed as '{what}'" if "@" in what else f"'{what}' lacks its @version"
+            why = f"'{name}' changed since it was listed as '{what}'" if "@" in what else f"'{what}' has no @version"
         raise NotAllowed(f"{cut(one_line(why), 200)}: nothing was approved", _LISTS)
     one = chosen[0]
     if one.command != f"nobrakes approve {one.what}":
-        raise NotAllowed(f"`approve` cannot approve this: {one_line(one.text)}", f"Type: `{one.command}`.")
+        raise NotAllowed(f"`approve` cannot approve this item: {one_line(one.text)}", f"Type: `{one.command}`.")
     return Approval(one.what, found), _approved(app, by, *one.what.split("@"))
 
 
@@ -230,7 +228,7 @@ def _later(app: "App") -> "Iterator[Waiting]":
 
 Check = Annotated[str, Field("The check's name (default: list what is quarantined).", metavar="CHECK")]
 Test = Annotated[str, Field("The test's name in the report (default: the whole check).", metavar="TEST", most=NOTE)]
-Reason = Annotated[str, Field("The reason, shown wherever the quarantine is shown.", ("--reason", "-m"), most=NOTE)]
+Reason = Annotated[str, Field("The reason, shown together with the quarantine.", ("--reason", "-m"), most=NOTE)]
 Lift = Annotated[bool, Field("End the quarantine.", ("--lift",))]
 
 
@@ -249,11 +247,11 @@ def quarantine(
         told = "\n".join(_quarantined(one, now) for one in found) or "nothing is quarantined"
     elif lift:
         if reason:
-            raise UsageError("--lift takes no reason", "Use --lift alone.")
+            raise UsageError("--lift and a reason cannot be combined", "Use --lift alone.")
         found, told = merges.lift(app.store, check, test, by, app.paths), f"{_what(check, test)} has to pass again"
     else:
         found = merges.quarantine(app.store, app.config, check, test, reason, by, app.paths)
-        told = f"quarantined: {_what(check, test)} may fail; `nobrakes quarantine {check} … --lift` ends that"
+        told = f"quarantined: {_what(check, test)} may fail; `nobrakes quarantine {check} … --lift` ends the quarantine"
     return {"quarantined": plain(found)}, told
 
 
@@ -280,7 +278,7 @@ def apply(app: "App", by: str, plan: Plan, dry_run: DryRun = False, live: Live =
     report = service.apply_plan(app.store, read, actor=by, dry_run=dry_run, live=live, cut=cut)
     said = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
     if report.proposed:
-        said += f", changes of {count(len(report.proposed), 'live bead')} proposed for your approval"
+        said += f", changes to {count(len(report.proposed), 'live bead')} proposed for your approval"
     return report, said if report.applied else f"{said}; nothing was written"
 
 
@@ -296,16 +294,16 @@ def propose(app: "App", by: str, plan: Plan, dry_run: DryRun = False) -> Reporte
     new = {None, *report.new}  # a node without an id is always new
     epics = sum(node.id in new and node.fields.get("type") == BeadType.EPIC for node in read.nodes)
     drafts = " and ".join(count_beads_and_epics(len(report.new) - epics, epics))
-    changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
-    filed, then = ("would be added", "nothing was written") if dry_run else ("added", "`nobrakes approve` shows them")
+    changes = f", changes to {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
+    filed, then = ("would be added", "nothing was written") if dry_run else ("added", "`nobrakes approve` shows drafts")
     return report, f"{drafts} {filed}{changes}; {then}"
 
 
 Names = tuple[str, ...]
 NAME = "BEAD or BEAD:FIELD"
-Only = Annotated[Names, Field("Approve only this.", ("--only",), NAME, TEXT)]
-Without = Annotated[Names, Field("Approve everything except this, which keeps waiting.", ("--without",), NAME, TEXT)]
-Overwrite = Annotated[Names, Field("Approve this even if the bead was edited since.", ("--overwrite",), NAME, TEXT)]
+Only = Annotated[Names, Field("Approve only this bead or change.", ("--only",), NAME, TEXT)]
+Without = Annotated[Names, Field("Approve everything except this bead or change.", ("--without",), NAME, TEXT)]
+Overwrite = Annotated[Names, Field("Approve this even if the bead has changed.", ("--overwrite",), NAME, TEXT)]
 Drop = Annotated[Names, Field("Remove this proposed change, and approve nothing.", ("--drop",), NAME, TEXT)]
 Seen = Annotated[str, Field("Approve only if --dry-run still shows this revision.", ("--seen",), "REVISION")]
 
@@ -326,7 +324,7 @@ def commit_strategy(
 
     if drop:
         if only or without or overwrite:
-            hint = "Leave out --drop, or the others."
+            hint = "Leave out --drop, or the other options."
             raise UsageError("--drop cannot be combined with --only, --without or --overwrite", hint)
         gone = approving.drop(app.store, drop, by)
         return {"dropped": list(gone)}, f"dropped: {', '.join(gone)}"
@@ -335,8 +333,8 @@ def commit_strategy(
     told = " and ".join(approving.told(app.store, done))
     told = told or ("nothing was approved" if done.left else "nothing needs approval")
     told += f"; main has the new .nobrakes/beads.jsonl (commit {done.commit[:12]})" if done.commit else ""
-    told += f"; not approved, because the bead was edited since: {', '.join(done.left)}" if done.left else ""
+    told += f"; not approved, because the bead has changed: {', '.join(done.left)}" if done.left else ""
     if done.settings_left:
         told += f"; not committed, because main has a different version: {', '.join(done.settings_left)}"
     gone = done.dropped
-    return done, told + (f"; dropped, because the bead is closed or already has it: {', '.join(gone)}" if gone else "")
+    return done, told + (f"; dropped, because the bead is closed or has the change: {', '.join(gone)}" if gone else "")

@@ -364,7 +364,7 @@ def end_cooldown(db: Database, provider: str, actor: str) -> bool:
     """Also withdraws the question about an agent that does not start."""
     with db.write():
         if opened := spending.end_cooldown(db, provider, actor):
-            started(db, provider, "it is tried again", actor)
+            started(db, provider, "nobrakes tries again", actor)
         return opened
 
 
@@ -472,9 +472,9 @@ def take_back(db: Database, number: int, actor: str) -> Escalation:
 def _refuse_what_is_past(db: Database, row: Any) -> None:
     number = row["id"]
     if row["resolved_at"] is None:
-        raise NotAllowed(f"escalation {number} has no answer to withdraw", "Its question is still open: answer it.")
+        raise NotAllowed(f"escalation {number} has no answer to withdraw", "Answer the open question.")
     if row["answer"] is None:
-        why = "you decided it or its bead without an answer"
+        why = "you decided the escalation or its bead without an answer"
         raise NotAllowed(f"escalation {number} has no answer to withdraw: {why}")
     if row["read_at"] is not None:
         raise _is_read(db, row)
@@ -503,7 +503,7 @@ def _is_read(db: Database, row: Any) -> NotAllowed:
     found = db.maybe(f"{last} ORDER BY seq DESC LIMIT 1", (Kind.ANSWER_READ.value, row["bead"], row["id"]))
     since = datetime.fromtimestamp(row["read_at"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return NotAllowed(
-        f"too late: {found[0] if found else 'an agent'} acts by the answer to escalation {row['id']} since {since}",
+        f"too late: {found[0] if found else 'an agent'} has read the answer to escalation {row['id']} at {since}",
         f"Add the change to the bead's notes: `nobrakes edit {row['bead']} --notes …`." if row["bead"] else "",
     )
 

@@ -139,7 +139,7 @@ def question(title: str, values: "Mapping[str, Any] | None") -> str:
 
 def _option(values: "Any") -> Option:
     if not isinstance(values, dict):
-        raise _wrong("an option is not a JSON object", "It has a label, what it means and what it costs.")
+        raise _wrong("an option is not a JSON object", "An option has a label, a meaning and costs.")
     _known(values, ("costs", "label", "means", "rest", "why"), "an option")
     why, rest = values.get("why", False), values.get("rest", False)
     if not isinstance(why, bool) or not isinstance(rest, bool) or (rest and not why):
@@ -148,7 +148,7 @@ def _option(values: "Any") -> Option:
         raise _wrong("label, meaning and costs of an option have to be texts")
     if not (label := _one_line(values.get("label", ""))) or len(label) > LABEL:
         what = f"the label '{label[:20]}…' is too long" if label else "an option has no label"
-        raise _wrong(what, f'Write it as "LABEL: what it means; costs …", the label in at most {LABEL} characters.')
+        raise _wrong(what, f'Write "LABEL: what it means; costs …", with a label of at most {LABEL} characters.')
     means, costs = (_cut(_one_line(values.get(name, "")), MEANING) for name in ("means", "costs"))
     return Option(label, means, costs, why, rest)
 
@@ -156,11 +156,11 @@ def _option(values: "Any") -> Option:
 def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
     if kind not in CHOICES:
         if options:
-            raise _wrong(f"a question of kind {kind} has no options", "Leave them out, or use radio or checkbox.")
+            raise _wrong(f"a question of kind {kind} has no options", "Leave options out, or use radio or checkbox.")
         return
     if not LEAST[kind] <= len(options) <= MAX_OPTIONS:
         allowed = f"from {LEAST[kind]} to {MAX_OPTIONS}"
-        raise _wrong(f"a {kind} question has {allowed} options, and this one has {len(options)}", "Split the question.")
+        raise _wrong(f"a {kind} question has {allowed} options, not {len(options)}", "Split the question.")
     if kind != "radio" and any(option.why for option in options):
         raise _wrong(f"an option of a {kind} question cannot ask for a reason", "Use radio.")
     if sum(option.rest for option in options) > 1:
@@ -168,11 +168,11 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
     for why in (option.label for option in options if option.why):
         other = next((option.label for option in options if _behind(why, option.label) is not None), None)
         if other is not None:
-            raise _wrong(f"the label '{other}' could also mean option '{why}' with a reason", "Rename one of them.")
+            raise _wrong(f"the label '{other}' could also mean option '{why}' with a reason", "Rename an option.")
     seen: set[str] = set()
     for label in (option.label.casefold() for option in options):
         if label in seen:
-            raise _wrong(f"two options are called '{label}'", "Give each a label of its own.")
+            raise _wrong(f"two options are called '{label}'", "Give each option another label.")
         seen.add(label)
         if kind == "checkbox" and ("," in label or label == NONE_OF_THEM):
             raise _wrong(f"'{label}' cannot be the label of a checkbox", "Use a label without a comma, and not 'none'.")
@@ -192,7 +192,7 @@ def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
         raise _wrong("more than one option is recommended", "Recommend one, or allow several choices (checkbox).")
     needing = next((one.label for one in found.options if one.why and one.label in chosen), None)
     if needing is not None:
-        raise _wrong(f"'{needing}' is recommended, but needs a person's reason", "Recommend another option, or none.")
+        raise _wrong(f"'{needing}' is recommended, but needs a person's reason", "Recommend another, or no option.")
     return tuple(label for label in found.labels() if label in chosen)
 
 
@@ -201,7 +201,7 @@ def judge(found: Form, given: str, recommended: bool = False) -> "Any":
     typed = clean(given).strip()
     if recommended:
         if typed:
-            raise _wrong("an answer and the recommended answer were both given", "Give only one of the two.")
+            raise _wrong("an answer and the recommended answer were both given", "Give one answer only.")
         if not found.recommended:
             raise _wrong("the question has no recommended answer", _choices(found))
         if found.kind == "checkbox":
@@ -262,7 +262,7 @@ def _one(found: Form, typed: str) -> str:
 
 def _without_reason(chosen: str, with_reason: "list[str]") -> str:
     if chosen in with_reason:
-        raise _wrong(f"'{chosen}' needs a reason, which is stored", f'Write it as "{chosen}: REASON".')
+        raise _wrong(f"the option '{chosen}' needs a reason", f'Write the answer as "{chosen}: REASON".')
     return chosen
 
 
@@ -327,7 +327,7 @@ def _choices(found: Form) -> str:
         return "Answer yes or no."
     if found.kind == "checkbox":
         none = "" if found.required else f", or {NONE_OF_THEM}"
-        return f"Options are: {_listed(found)}. Several with a comma between them{none}."
+        return f"Options are: {_listed(found)}. Separate several options with commas{none}."
     return f"Options are: {_listed(found)}." if found.kind == "radio" else "Give a text."
 
 
@@ -387,7 +387,7 @@ GUIDE = "give guidance"
 PAUSE = "pause the bead"
 MAX_BLOCKER_OPTIONS = MAX_OPTIONS - 2
 OWN: "tuple[Mapping[str, Any], ...]" = (
-    {"label": GUIDE, "means": "an agent continues and reads your words", "why": True, "rest": True},
+    {"label": GUIDE, "means": "an agent continues with the bead and reads your words", "why": True, "rest": True},
     {"label": PAUSE, "means": "no agent works on the bead before you release it"},
 )
 
@@ -423,13 +423,13 @@ def is_roll_back(evidence: "Mapping[str, Any]", resolution: str) -> bool:
 WAYS = (RETRY, REPLAN, FAILING_PAUSE, ROLL_BACK)
 _RETRIES: "Mapping[str, Any]" = {
     "label": RETRY,
-    "means": "its failures no longer count, and the next prompt contains your words",
+    "means": "the bead's failures no longer count, and the next prompt contains your words",
     "why": True,
     "rest": True,
 }
 _RESTS: "tuple[Mapping[str, Any], ...]" = (
     {"label": FAILING_PAUSE, "means": "no agent starts on the feature or its beads before you resume it"},
-    {"label": ROLL_BACK, "means": "the feature is paused; next you see what a rollback undoes, and confirm it"},
+    {"label": ROLL_BACK, "means": "the feature is paused; next you see what a rollback undoes, and confirm"},
 )
 
 
@@ -441,6 +441,6 @@ def failing_form() -> "dict[str, Any]":
 def shaper_form(*go_on: str, priority: int = 1) -> "dict[str, Any]":
     """`go_on`: options instead of RETRY, the recommended one first."""
     own: list[Mapping[str, Any]] = [*map(parted, go_on)]
-    plan = {"label": REPLAN, "means": "the Shaper changes the plan as you say; then it is reviewed again", "why": True}
+    plan = {"label": REPLAN, "means": "the Shaper changes the plan as you say; reviewers read it again", "why": True}
     values = {"kind": "radio", "options": [*(own or [_RETRIES]), plan, *_RESTS], "priority": priority}
     return as_values(form({**values, "recommended": [one["label"] for one in own[:1]]}))

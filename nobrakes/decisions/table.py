@@ -43,7 +43,7 @@ class Effect(StrEnum):
     BACK = "the escalation closes; the bead is retried with your note, and its failure count starts at zero"
     HAND_BACK = "the bead is retried with your note; if a person did the work, it is held for that person"
     TO_TESTS = "the bead goes to a Test Writer with your note, and its failure count starts at zero"
-    MEND = "a new bead of the epic fixes the findings, or does what your note says; else the review starts again"
+    MEND = "a new bead of the epic fixes the findings, or follows your note; without both, the review starts again"
     GO_ON = "the review of exactly this commit continues"
     AFTER_TESTS = "a Doer starts with these tests, or the review of exactly this commit continues"
     READ_AGAIN = "the review starts again from the beginning"
@@ -76,10 +76,10 @@ Rows = Mapping[Word, Row]
 
 _BACK = Way(Effect.BACK, "Try again", "{back}", "{back_costs}")
 _RETRY_EPIC = Way(Effect.BACK, "Try again", "The review of the epic starts again. No agent starts.")
-_RECHECK = Way(Effect.BACK, "Look again", "nobrakes checks main again and closes this escalation.", "One check run.")
+_RECHECK = Way(Effect.BACK, "Check again", "nobrakes checks main again and closes this escalation.", "One check run.")
 _DONE = Way(
     Effect.DONE,
-    "Mark it as done",
+    "Mark the bead as done",
     "The bead counts as done, without a merge and without a check. {may_start}",
     "Work on the bead's branch does not reach main: merge it yourself first. nobrakes archives the branch.",
 )
@@ -92,7 +92,7 @@ _CANCEL = Way(
 _CLOSE = "Close the escalation"
 _CLOSED: Row = {
     About.BEAD: Way(Effect.END, _CLOSE, "The bead is retried as with `--retry`, but no agent reads your note."),
-    About.SESSION: Way(Effect.END, _CLOSE, "The session gets your note, and the message that it need not act."),
+    About.SESSION: Way(Effect.END, _CLOSE, "The session gets your note, and the message that no action is needed."),
     About.MACHINE: Way(Effect.END, _CLOSE, "Only the escalation closes."),
 }
 
@@ -137,8 +137,8 @@ _ACCEPTED: Row = {
     About.CONTRACT: Way(
         Effect.GO_ON,
         _ACCEPT,
-        "You accept the checks exactly as shown. nobrakes checks this bead with them.",
-        "After the merge nobrakes checks all work with them. It asks you again about any other version.",
+        "You accept the checks exactly as shown. nobrakes uses these checks for this bead.",
+        "After the merge nobrakes uses these checks for all work, and asks you again about any other version.",
     ),
     About.TESTS: Way(
         Effect.AFTER_TESTS,
@@ -172,7 +172,7 @@ TABLE: Mapping[EscalationType, Rows] = {
             (About.BEAD, About.MACHINE),
             Way(
                 Effect.DRAFT,
-                "Create a draft from it",
+                "Create a draft from the suggestion",
                 "A new draft contains your note and the agent's words. `nobrakes approve` makes it live.",
                 "No agent starts on the draft before you approve it.",
             ),
@@ -203,7 +203,7 @@ TABLE: Mapping[EscalationType, Rows] = {
                 "The agent uses tokens. It cannot merge.",
             ),
         },
-        "answer": _everywhere(Way(Effect.ANSWER, "Ask for another plan", "The agent plans again, with your words.")),
+        "answer": _everywhere(Way(Effect.ANSWER, "Ask for a new plan", "The agent plans again, and reads your words.")),
         "done": {About.BEAD: _DONE},
         "cancel": {About.BEAD: _CANCEL},
     },
@@ -216,12 +216,12 @@ TABLE: Mapping[EscalationType, Rows] = {
                 Effect.OPEN_GATE, "Try again", "nobrakes starts the agent on one bead now, as a test.", is_default=True
             ),
             About.MACHINE: Way(
-                Effect.BACK, "Try again", "nobrakes tries again. If it fails, it asks you again.", is_default=True
+                Effect.BACK, "Try again", "nobrakes tries again. After a failure it asks again.", is_default=True
             ),
         },
         "dismiss": {
             **_CLOSED,
-            About.MACHINE: Way(Effect.END, _CLOSE, "Only the escalation closes. nobrakes may ask you again."),
+            About.MACHINE: Way(Effect.END, _CLOSE, "The escalation closes. nobrakes may ask you again."),
         },
     },
     EscalationType.CHECKS_CHANGED: _head_choices(_ACCEPTED, Effect.BACK, _RETRY_EPIC),
@@ -259,9 +259,9 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.BEAD: _BACK,
             About.MACHINE: Way(
                 Effect.BACK,
-                "Look again",
+                "Check again",
                 "nobrakes checks main again now.",
-                "The checks run once on main. nobrakes merges nothing until they pass.",
+                "The checks run once on main. nobrakes merges nothing until the checks pass.",
             ),
         },
         "dismiss": {
@@ -354,13 +354,13 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     "`git.clear_text` does not list that filter. The escalation says what to type. After a restart the bead continues.",
     EscalationType.MERGE_REVIEW: "All checks passed, and the merge needs your approval, because the bead or an epic "
     "above it has the label `merge-review`, or `review.approve` is `always`. `--approve` merges the work; `--retry` "
-    "sends it back with your note. The approval is valid for this content only, also after a rebase.",
+    "sends the work back with your note. The approval is valid for this content only, also after a rebase.",
     EscalationType.CODE_REVIEW: "All checks passed. A code reviewer found problems, or no code reviewer was available "
-    "(`review.code_review`). `--approve` continues with the work unchanged; `--retry` sends it back.",
-    EscalationType.ASKED_AGAIN: "People asked twice for the same change of a pull request. `--retry`: a Doer tries it.",
-    EscalationType.PULL_CLOSED: "Somebody closed the pull request without a merge. `--retry`: a Doer makes a new one.",
-    EscalationType.WEAK_TESTS: "As repeated_failure, but the tests were too weak. The bead may say too little.",
-    EscalationType.REPEATED_FAILURE: "`limits.max_failures` attempts on a bead failed. The escalation lists them.",
+    "(`review.code_review`). `--approve` continues with the work unchanged; `--retry` sends the work back.",
+    EscalationType.ASKED_AGAIN: "People asked twice for the same change of a pull request. `--retry`: a Doer retries.",
+    EscalationType.PULL_CLOSED: "Somebody closed the pull request without a merge. `--retry`: a Doer starts again.",
+    EscalationType.WEAK_TESTS: "The new tests were too weak repeatedly. The bead's text may say too little.",
+    EscalationType.REPEATED_FAILURE: "`limits.max_failures` attempts on a bead failed. The escalation shows each.",
     EscalationType.DOER_SUGGESTION: "An agent suggests work outside of its bead (`nobrakes agent escalate`).",
     EscalationType.QUESTION: "An agent asks a question (`nobrakes agent ask`), or ended as blocked and says why.",
     EscalationType.PLAN_REVIEW: "A session that plans, or a bead with the label `plan-review`, is waiting for you to "
@@ -368,27 +368,27 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.BROKEN_CHECKS: "A check gave no result: it is missing, collected no test, timed out or was killed.",
     EscalationType.BROKEN_ENVIRONMENT: "The agent does not start, its login, model or settings are wrong, or five "
     "attempts in a row failed because of the machine. nobrakes asks once for all beads.",
-    EscalationType.MAIN_RED: "The checks fail on main itself. nobrakes found this before it blamed a branch, or after "
-    "a merge. It asks once, and adds later findings to the same escalation.",
+    EscalationType.MAIN_RED: "The checks fail on main itself. nobrakes found this before blaming a branch, or after "
+    "a merge. nobrakes asks once, and adds later findings to the same escalation.",
     EscalationType.BREAKER_OPEN: "Every agent of the role failed on the bead repeatedly, with the same error or "
-    "without a commit (settings in `[breaker]`). Your decision lets each of them try once more.",
+    "without a commit (settings in `[breaker]`). Your decision lets each agent try once more.",
     EscalationType.CAP_REACHED: "The bead has reached a spending limit of `[caps.bead]`.",
-    EscalationType.CHECKOUT_BEHIND: "A merge has waited 15 minutes because a checkout of main has changes in its way. "
+    EscalationType.CHECKOUT_BEHIND: "A merge has waited 15 minutes because a checkout of main has conflicting changes. "
     "The escalation says where, and what to type. Then the merge continues and the escalation closes.",
     EscalationType.MERGE_HELD_UP: "A merge cannot continue, and the work is not the cause. For example, the remote "
     "refuses the push or the login, or did not answer for five minutes; a git filter fails; a lock file was left; or a "
     "disk is full. After you fix the problem, the merge continues and the escalation closes.",
-    EscalationType.NOBRAKES_FAILED: "nobrakes had an internal error while it worked on this bead. All other work "
+    EscalationType.NOBRAKES_FAILED: "nobrakes had an internal error while it worked on this bead. Work on other beads "
     "continued. The escalation contains the traceback. After a second error nobrakes holds the bead.",
 }
 """Each type needs a meaning for docs/reference/outcomes.md."""
 CAUSES: Mapping[EscalationType, str] = {
     EscalationType.CONFLICT: "conflicts with main",
     EscalationType.REPEATED_FAILURE: "failed too often",
-    EscalationType.WEAK_TESTS: "its tests prove too little",
+    EscalationType.WEAK_TESTS: "the new tests are too weak",
     EscalationType.DOER_SUGGESTION: "an agent suggests more work",
     EscalationType.QUESTION: "an agent's question",
-    EscalationType.PLAN_REVIEW: "its plan needs your approval",
+    EscalationType.PLAN_REVIEW: "a plan needs your approval",
     EscalationType.BROKEN_CHECKS: "a check gave no result",
     EscalationType.BROKEN_ENVIRONMENT: "the agent or the machine is broken",
     EscalationType.CHECKS_CHANGED: "changes protected files, which decide whether work passes",

@@ -146,7 +146,7 @@ def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -
         Step(
             "Checks",
             bool(config.checks) and not checks,
-            ", ".join(f"{one.name}: {one.command}" for one in config.checks) or "no check: nothing can be merged",
+            ", ".join(f"{one.name}: {one.command}" for one in config.checks) or "no check, so nothing can be merged",
             'nobrakes init --test "…"',
         ),
         Step(

@@ -58,11 +58,11 @@ def _place(_: "_Patient") -> Iterator[Finding]:
     if text:
         yield Finding("place", ERROR if stops else WARNING, text)
     elif place is not None:
-        yield Finding("place", OK, f"repositories share {place.state}, and your settings in {place.settings}")
+        yield Finding("place", OK, f"your repositories share {place.state} and the settings in {place.settings}")
 
 
 _SHOWN = 5
-_SAFE = "; the snapshot, later changes and git still have all beads"
+_SAFE = "; all beads are still stored in .nobrakes/beads.jsonl, its later changes and git"
 
 
 def _privacy(patient: "_Patient") -> Iterator[Finding]:
@@ -112,7 +112,7 @@ def examine_machine(
     try:
         yield _sandbox(config, sandbox_trouble, wall_trouble)
     except MachineShort as error:
-        yield Finding("sandbox", ERROR, f"no work starts until this is fixed: {error}")
+        yield Finding("sandbox", ERROR, f"no work starts until you fix this problem: {error}")
 
 
 def as_finding(name: str, one: Blocker) -> Finding:
@@ -187,7 +187,7 @@ def compile_package() -> list[str]:
     compileall.compile_dir(PACKAGE, quiet=2)
     left = len(uncompiled())
     lines = [f"{count(before - left, 'module was', 'modules were')} compiled"]
-    return lines if not left else [*lines, f"{left} could not be: is {PACKAGE} writable?"]
+    return lines if not left else [*lines, f"{left} could not be compiled: is {PACKAGE} writable?"]
 
 
 # A repair is asked for by its name, and keeps a copy of what it replaces.
@@ -199,10 +199,10 @@ Opened = Union["Store", NobrakesError]
 def repair(name: str, store: Opened, git: "Git | None", paths: Paths) -> list[str]:
     """Repair one thing; returns what was done. UsageError: unknown name; DaemonRunning."""
     if name not in REPAIRS:
-        raise UsageError(f"'{name[:40]}' is not a repair", f"The repairs are: {', '.join(REPAIRS)}.")
+        raise UsageError(f"'{name[:40]}' is not a known repair", f"The repairs are: {', '.join(REPAIRS)}.")
     if (pid := holder(paths.lock)) is not None and name in ("rebuild", "stale-workspaces"):
         raise DaemonRunning(
-            f"a daemon is running here (process {pid}), and a repair would change its data",
+            f"a daemon is running here (process {pid}), and a repair would change the daemon's data",
             "Stop the daemon with `nobrakes daemon stop`, then repair.",
         )
     return REPAIRS[name](store, git, paths)
@@ -240,7 +240,7 @@ def _repairs_workspaces(store: Opened, git: "Git | None", paths: Paths) -> list[
         bead = known.get(name) or Bead(name, name)
         git.retire(bead, bead.fence)
         forget_sessions(Trash(paths.trash), paths.agents, name)
-        kept = ", ".join(ref for ref, _ in git.archived(name)) or "it had no new work"
+        kept = ", ".join(ref for ref, _ in git.archived(name)) or "without new work"
         lines.append(f"the workspace {name} was archived ({kept}) and removed")
     return lines or ["there is no stale workspace"]
 
@@ -396,8 +396,8 @@ def _git(patient: _Patient) -> Iterator[Finding]:
     if partial:
         yield Finding("git", WARNING, "this is a partial clone, so nobrakes needs the remote to create a workspace")
     if for_git(patient.paths.folder).get(".gitignore") == IGNORED_BEFORE:
-        text = "`git sparse-checkout set` can remove .nobrakes, as its .gitignore is of an earlier version. Before that"
-        yield Finding("git", OK, f"{text}, type: nobrakes init; and commit .gitignore and .gitattributes there")
+        text = "`git sparse-checkout set` can remove .nobrakes, because its .gitignore is outdated. Before that command"
+        yield Finding("git", OK, f"{text}, type: nobrakes init; and commit .nobrakes/.gitignore and .gitattributes")
     for text in init.told(patient.paths.root, patient.config) if patient.config else ():
         yield Finding("git", WARNING, text)
 
@@ -429,7 +429,7 @@ def _main(patient: _Patient) -> Iterator[Finding]:
     yield from _fallen(patient)
     yield from _untried(patient)
     if archived := patient.git.archived():
-        yield Finding("archive", OK, f"kept under refs/nobrakes/archive: {len(archived)}")
+        yield Finding("archive", OK, f"archived branches under refs/nobrakes/archive: {len(archived)}")
 
 
 def _fallen(patient: _Patient) -> Iterator[Finding]:
@@ -481,20 +481,20 @@ def _refs(git: "Git") -> Iterator[Finding]:
     for one in found:
         text = f"the git ref {one.ref} is broken: {one.why}; "
         if one.ref.split("/")[2] in ("incoming", "candidate", "start"):
-            yield Finding("refs", WARNING, f"{text}`nobrakes run` restores it from the workspace")
+            yield Finding("refs", WARNING, f"{text}`nobrakes run` restores the ref from the workspace")
         elif one.held_in:
             yield Finding("refs", ERROR, f"{text}{'/'.join(one.held_in.split('/')[-2:])} still has the commit", "refs")
         else:
-            lost = f"lost: {_named_by(one.ref)}; no workspace has it, so restore it from a copy of the repository"
+            lost = f"lost: {_named_by(one.ref)}; no workspace has it, so restore the ref from a copy of the repository"
             yield Finding("refs", ERROR, text + lost)
 
 
 def _named_by(ref: str) -> str:
     _, _, kind, *rest = ref.split("/")
     if kind == "evidence":
-        return "the records of merges up to it (`nobrakes verify` names each merge without one)"
+        return "the evidence of merges up to this ref (`nobrakes verify` names each merge without evidence)"
     if kind != "archive" or len(rest) != 2:
-        return "the commit that it held"
+        return "the commit of this ref"
     what = _ARCHIVED.get(rest[1].partition("-")[2].partition("-")[0], "was kept")
     return f"what {what} for {rest[0]}"
 
@@ -544,7 +544,7 @@ def _told(circle: Circle) -> str:
         mend = f'nobrakes edit {cut.bead} --epic ""'
     else:
         mend = f"nobrakes undepend {cut.bead} {cut.needs}"
-    return f"{count(len(circle.stuck), 'bead')} can never start: {around} wait for each other; `{mend}` frees them"
+    return f"{count(len(circle.stuck), 'bead')} can never start: {around} wait for each other; to fix: `{mend}`"
 
 
 def _parked(patient: _Patient) -> Iterator[Finding]:
@@ -553,7 +553,7 @@ def _parked(patient: _Patient) -> Iterator[Finding]:
     for one in store.escalations() if store is not None else ():
         if one.type is EscalationType.NOBRAKES_FAILED and store is not None:
             is_held = one.bead is not None and store.bead(one.bead).held is not None
-            held = f", and it is held: `nobrakes release {one.bead}`" if is_held else ""
+            held = f", and the bead is held: `nobrakes release {one.bead}`" if is_held else ""
             what = one.bead or one.title.partition(":")[0]
             text = f"nobrakes itself failed on {what}: `nobrakes escalation {one.id}` shows the error{held}"
             yield Finding("parked", WARNING, text)
@@ -567,7 +567,7 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
     stale = [b for b in store.beads(WORKING) if b.lease_until is not None and b.lease_until < now]
     if stale:
         ids = ", ".join(b.id for b in stale[:10])
-        what = "the daemon is slow to report" if pid else "the next daemon continues them: `nobrakes run`"
+        what = "the daemon is slow to report" if pid else "`nobrakes run` continues the work"
         yield Finding("leases", WARNING, f"the agents on {ids} have not reported for too long; {what}")
     yield Finding("daemon", OK, f"a daemon is running (process {pid})" if pid else "no daemon is running")
 
@@ -576,7 +576,7 @@ def _workspaces(patient: _Patient) -> Iterator[Finding]:
     if patient.store is None:
         return
     for name in stale_workspaces(patient.store, patient.paths):
-        text = f"the workspace or sessions of {name} belong to no live bead; a repair archives the work first"
+        text = f"the workspace or sessions of {name} belong to no live bead; a repair archives and removes them"
         yield Finding("workspaces", WARNING, text, "stale-workspaces")
     for name in names_in(patient.paths.workspaces):
         if BROKEN in name:
@@ -584,7 +584,7 @@ def _workspaces(patient: _Patient) -> Iterator[Finding]:
             yield Finding("workspaces", WARNING, text)
     for one in Trash(patient.paths.trash).left():
         if one.why:
-            text = f"{one.path} cannot be removed: {one.why}; what is left of it is in {one.at}"
+            text = f"{one.path} cannot be removed: {one.why}; its remaining files are in {one.at}"
             yield Finding("trash", WARNING, text)
 
 

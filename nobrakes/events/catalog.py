@@ -258,7 +258,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         "parts",
         inside="A proposal changes nothing. The approved change has a public event of its own.",
     ),
-    Kind.CHANGE_DROPPED: _row("A proposed change was dropped.", "parts why", inside="The bead does not change."),
+    Kind.CHANGE_DROPPED: _row("A proposed change was dropped.", "parts why", inside="The bead stays unchanged."),
     Kind.CHANGE_APPROVED: _row(
         "A person approved the proposed change of the bead.", "parts", inside="Each change has a public event."
     ),
@@ -351,7 +351,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="yellow",
     ),
     Kind.STOP_ASKED: _row(
-        "A person stopped one agent, which ends as `interrupted`. For a session's turn only `session` is set.",
+        "A person stopped one agent, which ends as `interrupted`. For a session's agent only `session` is set.",
         "name number session",
         Rule(Name.STOP_REQUESTED, say.StopAsked, {"worker": "name"}),
     ),
@@ -365,7 +365,7 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.CHECKS_BEGAN: _row(
         "A run of the checks started.",
         "step commit run seconds epic",
-        inside="It shows people that something slow started. The result of the checks is public.",
+        inside="The event shows people that a slow step started. The result of the checks is public.",
         line=_checks_began,
     ),
     Kind.REVIEW_STEP: _row(
@@ -411,7 +411,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         says_end=True,
     ),
     Kind.FOUND_MERGED: _row(
-        "nobrakes found the bead's merge on main: its epic's pull request was merged, or the database was outdated. "
+        "nobrakes found the bead's merge on main: the epic's pull request was merged, or the database was outdated. "
         "The bead is done.",
         f"merged_commit base reason with whole {_MOVE_KEYS}",
         _closed(Name.STEP_COMPLETED, Kind.FOUND_MERGED, "merged_commit"),
@@ -488,7 +488,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="red",
     ),
     Kind.SUGGESTED: _row(
-        "A person got a notice. No work waits for an answer.",
+        "nobrakes sent a person a notice. No work waits for an answer.",
         f"{_ASK_KEYS} severity",
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": False}),
         line=_asked,
@@ -515,7 +515,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "retry"}),
     ),
     Kind.TAKEN: _row(
-        "A person took over the bead. nobrakes holds it for them.",
+        "A person took over the bead. nobrakes holds the bead for this person.",
         f"reason folder {_MOVE_KEYS}",
         Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"}),
     ),
@@ -540,7 +540,7 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.EPIC_COMPLETED: _row(
         "The epic's last open bead was closed.", _MOVE_KEYS, _closed(Name.STEP_COMPLETED, Kind.EPIC_COMPLETED)
     ),
-    Kind.EPIC_LANDED: _row("All beads of the epic are on its branch. Its pull request is next.", _MOVE_KEYS, _STATUS),
+    Kind.EPIC_LANDED: _row("All beads are on the epic's branch. Its pull request is next.", _MOVE_KEYS, _STATUS),
     Kind.LOGGED: _row("An agent wrote a line into the bead's log.", _SAID_KEYS, Rule(Name.AGENT_LOGGED, say.Said)),
     Kind.PROGRESSED: _row("An agent reported its progress (`nobrakes agent progress`).", _SAID_KEYS, _STATUS),
     Kind.NOTIFIED: _row(
@@ -550,13 +550,13 @@ TABLE: Mapping[Kind, KindDescription] = {
         "An agent ran the checks (`nobrakes agent test`).", _SAID_KEYS, Rule(Name.AGENT_TESTED, say.Said), _STATUS
     ),
     Kind.HANDED_OFF: _row(
-        "An agent left a note for the next agent (`nobrakes agent done`). Its process is still running.",
+        "An agent left a note for the next agent (`nobrakes agent done`). The agent's process is still running.",
         "outcome",
         Rule(Name.AGENT_HANDED_OFF, say.HandedOff),
-        word="left a note for the next one",
+        word="left a note for the next agent",
     ),
     Kind.FILES_CHANGED: _row(
-        "An agent changed files in its workspace. nobrakes reports this at intervals.", "changed", _STATUS
+        "An agent changed files in its workspace. nobrakes reports changed files at intervals.", "changed", _STATUS
     ),
     Kind.TESTS_RUN: _row("An agent ran the tests with its own tools.", "call passed", _STATUS),
     Kind.DANGER_SEEN: _row(
@@ -613,7 +613,7 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.FEATURE_TOLD: _row(
         "A notice about a feature: its session expires soon, its agent is changing, or its context is nearly full.",
         "text severity session",
-        inside="A notice for people. Its content has public events.",
+        inside="The event is only a notice for people. The reported facts have public events.",
     ),
     Kind.PLAN_KEPT: _row(
         "nobrakes stored a version of a feature's plan.",
@@ -711,7 +711,7 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.BREAKER_RESET: _row(
         "A person let agents try the bead again after repeated failures.",
         "provider",
-        inside="This is an internal count. The event `execution.resumed` reports that the bead continues.",
+        inside="The event resets an internal count. The event `execution.resumed` reports that the bead continues.",
     ),
     Kind.CAP_REACHED: _row(
         "A cap was reached: no agent starts.", "cap spent limit until", Rule(Name.CAP_REACHED, say.Cap), style="red"
@@ -729,7 +729,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         "main passes its checks again: merges continue.", "commit", Rule(Name.MAIN_UNFROZEN, say.Main), style="green"
     ),
     Kind.MAIN_REWRITTEN: _row(
-        "Somebody removed merged beads from main. A notice names them and says what you can do.",
+        "Somebody removed merged beads from main. A notice names the beads and says what you can do.",
         "commit text",
         Rule(Name.MAIN_REWRITTEN, say.Main, {"why": "text"}),
         style="red",
@@ -743,7 +743,7 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.RECOVERED: _row(
         "A daemon continued the work of an earlier daemon.",
         "alive ended",
-        inside="This concerns only the daemon. The ends of attempts have public events.",
+        inside="The event concerns only the daemon. The ends of attempts have public events.",
     ),
     Kind.BROUGHT_BACK: _row(
         "The database was older than the files beside it, so nobrakes updated it from them. For one bead the event has "
@@ -753,11 +753,11 @@ TABLE: Mapping[Kind, KindDescription] = {
         style="yellow",
     ),
     Kind.ARCHIVE_EXPIRED: _row(
-        "A person deleted archived branches that were merged.", "refs", inside="It only deletes git refs."
+        "A person deleted archived branches that were merged.", "refs", inside="The event only deletes git refs."
     ),
     Kind.UNDONE: _row(
         "A person undid a step (`nobrakes undo`). If the step changed a bead's status, the bead has its old status "
-        "again. Escalations that closed with the bead are open again and stop it.",
+        "again. Escalations that closed with the bead are open again and stop the bead.",
         f"undone beads {_MOVE_KEYS} asked",
         Rule(Name.STEP_UNDONE, say.Undone),
     ),

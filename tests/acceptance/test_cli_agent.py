@@ -219,7 +219,7 @@ def test_hot_and_full_say_the_same_at_the_door(door, argv, monkeypatch, capsys, 
     code, hot, _ = door.run("agent", *argv)
     assert main.run(["agent", *argv]) == code == 0
     assert capsys.readouterr().out.strip() == hot
-    assert ("claims step 7 with 0 commits" in hot) is ("7" in argv)
+    assert ("step 7 is reported with only 0 commits" in hot) is ("7" in argv)
 
 
 def test_an_agent_reads_what_it_is_to_do(door):
@@ -238,7 +238,9 @@ def test_a_person_sees_both_tracks(door, monkeypatch):
         log.write(f"{'0' * 40} {'1' * 40} Ada <a@b> {int(door.attempt.started_at) + 1} +0000\tcommit: one\n")
     monkeypatch.delenv("NOBRAKES_TOKEN")
     shown = door.run("status")[1]
-    assert "Ada says: step 6 of 9, 1 commit, parses" in shown and "but step 6 is reported with only 1 commit" in shown
+    assert (
+        "Ada reports: step 6 of 9, 1 commit, parses" in shown and "but step 6 is reported with only 1 commit" in shown
+    )
     assert json.loads(door.run("status", "--json")[1])["data"]["working"][0]["says"].startswith("step 6")
 
 

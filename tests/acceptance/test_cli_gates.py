@@ -57,14 +57,14 @@ def test_a_closed_gate_counts_down_wherever_people_look(store, say):
     assert "no provider refuses requests" in say("providers")
     close(store, 7500)
     for command in ("providers", "status", "board"):
-        assert re.search(r"anthropic: rate limited, no agent starts for 2\W?h", say(command)), command
+        assert re.search(r"anthropic: rate limited, so no agent starts for 2\W?h", say(command)), command
     found = json.loads(say("providers", "--json"))["data"]["gates"]
     assert [(one["provider"], one["reason"]) for one in found] == [("anthropic", "rate_limited")]
 
 
 def test_a_person_opens_it_before_its_time_and_that_is_recorded(store, say):
     close(store, 7500)
-    assert "agents use anthropic again" in say("providers", "open", "anthropic")
+    assert "agents use the provider anthropic again" in say("providers", "open", "anthropic")
     assert "had no cooldown" in say("providers", "open", "anthropic")
     assert store.gates() == {}
     opened = [event for event in store.events() if event.kind is Kind.GATE_OPENED]
@@ -78,9 +78,9 @@ def test_a_provider_that_nobody_knows_is_refused_with_those_that_are(say):
 
 def test_a_breaker_is_reset(store, say):
     say("add", "A bead", "--id", "a")
-    assert "no breaker" in say("providers", "reset", "a")
+    assert "the bead was not stopped" in say("providers", "reset", "a")
     store.save_breaker("bead:a", "anthropic", Breaker(State.OPEN, 3, 3, "failed"))
-    assert "try again" in say("providers", "reset", "a")
+    assert "try the bead again" in say("providers", "reset", "a")
     assert store.breakers("bead:a")["anthropic"].state is State.HALF_OPEN
 
 
@@ -98,7 +98,7 @@ def test_an_agent_that_nobody_knows_is_found_by_the_check(repository, say):
 
 
 def test_a_cap_is_lifted_with_a_warning_and_holds_again(repository, store, say):
-    assert "no cap for all beads is in" in say("providers", "lift", "day.usd", code=2).lower()
+    assert "sets no cap for all beads" in say("providers", "lift", "day.usd", code=2).lower()
     config = repository / ".nobrakes" / "config.toml"
     config.write_text(config.read_text().replace("[caps.day]", "[caps.day]\nusd = 12.5"))
     assert "day.usd" in say("providers", "lift", "week.usd", code=2)

@@ -258,7 +258,7 @@ def test_frozen_queue(person: Person) -> None:
     finally:
         person.nobrakes("daemon", "stop")
     person.add("two")
-    commands = person.looks("nobrakes status", "frozen: main is red", "merges wait until it passes")
+    commands = person.looks("nobrakes status", "frozen: main is red", "merges wait until main passes")
     assert commands[0] == "nobrakes escalation 1" and commands[-1] == "nobrakes run"
     assert "frozen" in person.nobrakes("doctor", expect=1).stdout
     person.flag("broken").unlink()

@@ -176,11 +176,11 @@ def test_an_agent_may_not_quarantine(project: Scripted) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("nope", "-m", "x"), "there is no check 'nope'"),
+        (("nope", "-m", "x"), "unknown check 'nope'"),
         (("test",), "a quarantine needs a reason"),
         (("test", "--lift"), "the check test is not quarantined"),
         (("--lift",), "name the check to quarantine"),
-        (("test", "-m", "x" * 301), "have at most 300 characters"),
+        (("test", "-m", "x" * 301), "longer than 300 characters"),
     ],
 )
 def test_a_mistake_is_told(project: Scripted, words: tuple[str, ...], says: str) -> None:

@@ -133,12 +133,12 @@ def test_the_plan_is_changed_or_the_feature_rests_or_goes_in_each_stage(tmp_path
             assert "Change the plan: one step less" in forge.prompt("session~1", failed + 1)
         elif way == "pause the feature":
             said = forge.nobrakes("answer", str(one["id"]), "pause the feature").stdout
-            assert "feature login is paused. To continue with it: `nobrakes forge resume login`" in said
+            assert "feature login is paused. To continue the feature: `nobrakes forge resume login`" in said
             forge.nobrakes("run", expect=None)
             assert len(forge.turns("session~1")) == failed and forge.feature().state.value == "paused"
             forge.nobrakes("forge", "resume", "login")
             forge.nobrakes("run", expect=40)
-            assert len(forge.turns("session~1")) > failed, "it is tried again"
+            assert len(forge.turns("session~1")) > failed, "nobrakes tries again"
         else:
             answered(forge, one, way, "To see and confirm the rollback: `nobrakes forge rollback login`")
             forge.nobrakes("forge", "rollback", "login", "--yes")
@@ -172,7 +172,7 @@ def test_reviewers_that_fail_and_a_shaper_that_says_nothing_offer_them_too(tmp_p
     forge.does("session~1", f"{PROPOSES}echo NOBRAKES: COMPLETED\n")
     forge.nobrakes("run", expect=40)
     one = asked(forge, "makes no progress", "go on", "the plan is whole")
-    answered(forge, one, "pause the feature", "To continue with it: `nobrakes forge resume login`")
+    answered(forge, one, "pause the feature", "To continue the feature: `nobrakes forge resume login`")
     forge.nobrakes("run", expect=40)
     assert forge.feature().state.value == "active" and len(forge.questions()) == 1, "it was resumed, and is as silent"
 

@@ -43,7 +43,7 @@ DESTROYS = re.compile(
 )
 REBUILDS = {"no database", "a damaged database", "a dependency on nothing"}
 """States in which the database is made anew; doctor says beside it what still holds the graph."""
-HOLDS = "still have all beads"
+HOLDS = "all beads are still stored"
 TYPED = re.compile("`((?:nobrakes|git|chmod|cp) [^`]+)`(?! failed| works again)")
 UNMARKED = re.compile(
     "nobrakes (?:run|config|doctor|init|edit|retry) |git (?:config|lfs|sparse-checkout|merge) |chmod "

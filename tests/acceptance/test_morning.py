@@ -92,7 +92,7 @@ def test_the_first_screen_answers_what_a_person_asks_in_the_morning(tmp_path: Pa
         until(lambda: not place.ask("status")["working"])
         place.reports()
         place.sleeps()
-        assert re.fullmatch(r"green [0-9a-f]{7}, proven \d\d:\d\d", place.answers()["main"])
+        assert re.fullmatch(r"green [0-9a-f]{7}, passed its checks \d\d:\d\d", place.answers()["main"])
         assert not any(place.nobrakes(*words).stderr for words in (("list",), ("status",), ("board",)))
         place.sleeps()
         (place.folder / "tests" / "test_begin.sh").write_text("false\n")

@@ -48,7 +48,7 @@ def test_repositories_are_listed_with_what_waits_there(tmp_path: Path) -> None:
     assert {found["state"] for found in one.ask("repositories")} == {"stopped"}
     with daemon(two):
         assert [found["state"] for found in one.ask("repositories")] == ["stopped", "daemon runs"]
-        assert "stops it" in two.nobrakes("repositories", "forget", str(two.folder), expect=17).stderr
+        assert "nobrakes daemon stop" in two.nobrakes("repositories", "forget", str(two.folder), expect=17).stderr
     one.nobrakes("repositories", "forget", str(two.folder))
     assert [found["path"] for found in two.ask("repositories")] == [str(one.folder)]
     assert two.nobrakes("status").returncode == 0

@@ -160,7 +160,7 @@ def test_without_a_check_only_scaffolding_and_repairs_start(tmp_path: Path) -> N
     project.plan(beads)
     project.does("two", GOOD)
     said = project.nobrakes("run", expect=40).stdout
-    assert "until you add one, only repair beads and scaffolding beads start" in said
+    assert "until you add a check, only repair beads and scaffolding beads start" in said
     assert project.show("one")["attempts"] == []
     assert project.outcomes("two", "doer") == ["completed"]
 

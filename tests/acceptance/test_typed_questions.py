@@ -85,7 +85,7 @@ def test_an_answer_is_taken_back_until_an_agent_begins_with_it(project: Scripted
     assert "\n> SQLite\n" in project.prompt("one", 2) and "\n> Postgres\n" not in project.prompt("one", 2)
     [_, doer] = [one for one in project.show("one")["attempts"] if one["role"] == "doer"]
     late = project.nobrakes("answer", number, "--take-back", expect=17).stderr
-    assert f"{doer['name']} acts by the answer to escalation {number} since" in late
+    assert f"{doer['name']} has read the answer to escalation {number} since" in late
 
 
 def test_what_an_agent_read_while_it_waited_is_not_taken_back(project: Scripted) -> None:

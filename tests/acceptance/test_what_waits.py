@@ -128,7 +128,7 @@ def test_work_that_is_pushed_only_with_a_word(tmp_path: Path) -> None:
     assert "--yes works only" in team.error("approve", "--yes", code=17)["message"], "a push has to be named"
     [waits] = team.ask("approve")["waiting"]
     assert "changed since" in team.error("approve", "one@000000000000", code=17)["message"]
-    assert "lacks its @version" in team.error("approve", "one", code=17)["message"], "the yes is to a commit"
+    assert "has no @version" in team.error("approve", "one", code=17)["message"], "the yes is to a commit"
     team.nobrakes("approve", waits["what"])
     assert "nobrakes pr open" not in team.nobrakes("escalations").stdout
 
@@ -154,8 +154,8 @@ def test_a_yes_is_to_the_version_that_was_listed_and_a_merge_has_to_be_named(tmp
     place.nobrakes("add", "A page", "--id", "page", "--draft")
     drafts = place.ask("approve")["waiting"][1]["what"]
     alone = place.error("approve", "page", code=17)
-    assert alone["message"] == "nothing was approved: 'page' is only one of the drafts"
-    assert alone["hint"] == "To approve it alone: `nobrakes commit-strategy --only page`."
+    assert alone["message"] == "nothing was approved: 'page' is one of several drafts"
+    assert alone["hint"] == "To approve one draft: `nobrakes commit-strategy --only page`."
     place.nobrakes("add", "Another page", "--id", "other", "--draft")
     said = place.error("approve", drafts, code=17)
     assert "changed since it was listed" in said["message"] and place.status("page") == "draft"

@@ -98,7 +98,7 @@ def test_a_part_of_the_daemon_that_fails_ends_nothing_else(
     filed = world.store.escalations(open_only=False)
     (asked,) = [one for one in filed if one.type is EscalationType.NOBRAKES_FAILED]
     assert (asked.bead, asked.title) == (None, f"{called}: nobrakes failed") and str(BUGS[0]) in asked.detail
-    assert len(met) > 3, "it is tried again"
+    assert len(met) > 3, "nobrakes tries again"
     ended = {bead.status for bead in world.store.beads()}
     assert Status.DONE in ended and (part is Forge or ended <= {*CLOSED}), "everything else goes on"
 

@@ -47,7 +47,7 @@ def test_what_is_empty_or_broken_leaves_the_last_good_one_in_force(rig: Rig, wro
     rig.path.write_text(GOOD + CHECK.format("types"))
     assert rig.checks() == ["test", "lint", "types"]
     assert len(rig.told) == 2
-    assert rig.told[1].endswith("is valid again and in force.")
+    assert rig.told[1].endswith("is valid again, and its settings are in force.")
 
 
 def test_half_a_file_that_is_valid_is_not_believed_at_once(rig: Rig) -> None:

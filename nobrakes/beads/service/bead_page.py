@@ -78,7 +78,7 @@ class Review:
     step: str
     commit: str | None
     results: tuple[Mapping[str, Any], ...]
-    gates: tuple[str, ...] = ()  # the files that decide whether work passes, and that the branch changes
+    gates: tuple[str, ...] = ()  # the changed files that decide whether work passes
     onto: str = ""  # the epic on whose branch it lands; empty: on main
 
 

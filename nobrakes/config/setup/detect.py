@@ -637,10 +637,10 @@ def _outside(root: str, check: Check, globs: tuple[str, ...]) -> list[str]:
     left = [path for path in collected if not matches(path, globs)]
     warnings = [f"the check '{check.name}' runs {path}, but boundaries.tests does not match it" for path in left]
     more = len(left) - SHOWN
-    return warnings[:SHOWN] + ([f"the same for {count(more, 'more file')}"] if more > 0 else [])
+    return warnings[:SHOWN] + ([f"{count(more, 'more file')}: not matched either"] if more > 0 else [])
 
 
-_WHERE = "under its [[checks]] in .nobrakes/config.toml set"
+_WHERE = "in the check's [[checks]] in .nobrakes/config.toml, set"
 
 _RUNNERS: tuple[tuple[str, Format], ...] = (
     (r"(?:pytest|py\.test)", "pytest"),

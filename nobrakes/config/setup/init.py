@@ -182,14 +182,14 @@ def told(root: str, config: "Config") -> Iterator[str]:
         if persons.is_left_in_place(root):
             yield (
                 "the sparse checkout leaves out .nobrakes, so nobrakes reads the settings from main. The file "
-                f"{KEEPER} there, which git status shows, keeps git from removing the database, the workspaces and "
+                f"{KEEPER} in .nobrakes (seen in git status) keeps git from removing the database, the workspaces and "
                 "agents' work. To get .nobrakes back: `git sparse-checkout add .nobrakes`"
             )
         else:
             yield (
                 "the sparse checkout leaves out .nobrakes, and main has an older .nobrakes/.gitignore: `git "
                 "sparse-checkout set` can remove the database and agents' work. Type `git sparse-checkout add "
-                ".nobrakes`, then `nobrakes init`, and commit .gitignore and .gitattributes there"
+                ".nobrakes`, then `nobrakes init`, and commit .nobrakes/.gitignore and .gitattributes"
             )
     for path, commit in make.links(root):
         if trouble := make.why_not(path, commit, root):
@@ -308,7 +308,7 @@ def init(
     for check in checks if has_config else ():
         if check.command != known.get(check.name, check.command):
             command = f"nobrakes config set checks.{check.name}.command {shlex.quote(check.command)}"
-            warnings.insert(0, f"the check '{check.name}' stays `{known[check.name]}`: to change it, type {command}")
+            warnings.insert(0, f"the check '{check.name}' still runs `{known[check.name]}`: to change, type {command}")
     tests = None
     if not found.bare:
         contract = tuple(check.check() for check in detected.checks)
@@ -336,12 +336,12 @@ def _main(root: str, found: Discovered) -> tuple[str, str]:
     answer = command_line.run(asked, cwd=root, env=CHECKOUT, expect=(0, 1))
     remote = answer.text.partition("/")[2] if answer.code == 0 else ""
     if remote in found.branches:
-        return remote, "the main branch of origin"
+        return remote, "the main branch of the remote origin"
     usual = [name for name in ("main", "master") if name in found.branches]
     if found.head_branch and (found.head_branch in usual or not usual):
         return found.head_branch, "named by HEAD" if found.bare else "checked out"
     if usual:
-        return usual[0], "a branch with this name exists"
+        return usual[0], "the repository has a branch with this name"
     if len(found.branches) == 1:
         return found.branches[0], "the only branch"
     return "main", "default"
@@ -388,9 +388,7 @@ def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
     if found.bare and not detected.checks:
         warnings.append("a bare repository has no files to detect checks from: use `nobrakes init --test COMMAND`")
     if not detected.checks:
-        warnings.append(
-            "there is no check yet: nobrakes merges nothing until config.toml has one or a scaffolding bead adds one"
-        )
+        warnings.append("there is no check yet: nobrakes merges nothing until you or a scaffolding bead add a check")
     elif not any(check.kind == "test" for check in detected.checks):
         warnings.append("no check runs tests, so nothing tests the agents' work")
     if not found.has_commits:

@@ -102,7 +102,7 @@ def bring_back(git: "Git", event: Event) -> None:
     refs = {str(ref): str(commit) for ref, commit in event.data.get("refs", {}).items()}
     for ref, commit in refs.items():
         if not git.has(commit):
-            raise NotAllowed(f"event {event.seq} cannot be undone: git has already deleted {commit[:12]} of {ref}")
+            raise NotAllowed(f"event {event.seq} cannot be undone: git deleted the commit {commit[:12]} of {ref}")
     for ref, commit in refs.items():
         git.pin(ref.removeprefix(_OWN), commit)
 
@@ -327,7 +327,7 @@ def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: b
     board = store.board(in_force, 1)
     found = {one.name: one for one in caps_of(in_force.caps, board.spent, board.now)}
     if name not in found:
-        known = f"The caps are: {', '.join(found)}." if found else "No cap for all beads is in .nobrakes/config.toml."
+        known = f"The caps are: {', '.join(found)}." if found else ".nobrakes/config.toml sets no cap for all beads."
         raise UsageError(f"there is no cap '{name[:40]}' to lift", known)
     one = found[name]
     if one.lifted != is_lifted:
@@ -421,7 +421,7 @@ def stop_daemon(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:
         dead = store.setting(BACKGROUND)
         store.set_setting(BACKGROUND, None)
         raise DaemonNotRunning(
-            f"the daemon (process {dead}) had already died; nobrakes no longer waits for it",
+            f"the daemon (process {dead}) had already died; nobrakes no longer expects a daemon",
             "`nobrakes run` or `nobrakes daemon start` continues its work.",
         )
     return locks.stop_daemon(paths.lock, wait, paths.daemon_log)

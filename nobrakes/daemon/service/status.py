@@ -313,15 +313,15 @@ def main_text(tip: MainTip, now: float) -> str:
     if tip.state == "missing":
         return f"the branch {tip.branch} has no commit yet"
     if tip.state == "unreadable":
-        return "git cannot read it: `nobrakes doctor`"
+        return "git cannot read the main branch: `nobrakes doctor` shows why"
     named = tip.commit[:7]
     if tip.at is not None:
         named += f' "{cut(one_line(tip.subject), 30)}" by {cut(one_line(tip.author), 20)}, {near(tip.at, now)}'
     if tip.proven_at is None:
-        return f"{tip.state}: {named} (never proven)"
+        return f"{tip.state}: {named} (never passed its checks)"
     if tip.state == "green":
-        return f"green {named}{',' if tip.at is None else ';'} proven {near(tip.proven_at, now)}"
-    return f"{tip.state}: {named} (last proven {tip.proven[:7]} {near(tip.proven_at, now)})"
+        return f"green {named}{',' if tip.at is None else ';'} passed its checks {near(tip.proven_at, now)}"
+    return f"{tip.state}: {named} (last passed its checks at {tip.proven[:7]}, {near(tip.proven_at, now)})"
 
 
 def _merged_text(view: FirstScreen, columns: int) -> str:
@@ -405,7 +405,7 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
                 return _by(one)
     if stands.works:
         return NextStep("nobrakes status", "the daemon continues the work automatically")
-    return NextStep("nobrakes run", "there is work to do", " (or `nobrakes daemon start` for the background)")
+    return NextStep("nobrakes run", "there is work to do", " (or in the background: `nobrakes daemon start`)")
 
 
 def _approval(store: "Store", rules: "ForgeSettings", why: str) -> NextStep:

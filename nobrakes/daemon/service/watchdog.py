@@ -74,7 +74,7 @@ def look(
         for what, urls in asked.items()
         if urls and all(answers[url] for url in urls)
     ]:
-        return _failed("down, so no daemon is started", down, file, waiting, now)
+        return _failed("not reachable, so no daemon is started", down, file, waiting, now)
     try:
         require()
         pid = control.start_again(paths, store)
@@ -86,7 +86,7 @@ def look(
         return Looked(at_rest(replace(_facts(store, paths), works=None)))
     with suppress(FileNotFoundError):
         os.unlink(file)
-    return Looked(f"the daemon was gone and was started again (process {pid})", pid)
+    return Looked(f"the daemon was not running, so nobrakes started it again (process {pid})", pid)
 
 
 def _facts(store: "Store", paths: Paths) -> Facts:
@@ -261,7 +261,7 @@ def _control(commands: tuple[tuple[str, ...], ...]) -> None:
     for words in commands:
         code, said = locks.control(*words)
         if code:
-            raise NobrakesError(f"systemctl --user {' '.join(words)} ended with {code}: {said}", "")
+            raise NobrakesError(f"systemctl --user {' '.join(words)} failed with exit code {code}: {said}", "")
 
 
 def _require_systemd(wanted: Plan) -> None:
@@ -269,7 +269,7 @@ def _require_systemd(wanted: Plan) -> None:
         raise NobrakesError("agents and checks cannot install the watchdog", "")
     if lacking := locks.why_not():
         hint = f"Use another timer, such as this line of a crontab:\n* * * * * {wanted.by_hand}"
-        raise NobrakesError(f"the watchdog's units cannot be used: {lacking}", hint)
+        raise NobrakesError(f"systemd cannot run the watchdog: {lacking}", hint)
 
 
 def _marked(text: str) -> str:

@@ -137,7 +137,7 @@ class Troubles:
             met.__cause__ = error
             return self.guarded(partial(park, self.ports, met))
         if waits.since == now:
-            text = f"{called(owner)} is tried again soon, the others continue: {error}"
+            text = f"{called(owner)} failed; nobrakes tries again soon, and other work continues: {error}"
             self.ports.notifier.tell(Notice(text, owners_bead_of(owner), urgent=True))
         waits.error = error
         self._wait(owner, what)
@@ -165,7 +165,7 @@ class Troubles:
                 error,
                 errors.DiskFull | errors.GitUnusable | errors.MachineShort | errors.RefsBroken | errors.StoreReadOnly,
             )
-            word = "No work starts until this is fixed: " if stops else "Trying again soon: "
+            word = "No work starts until you fix this problem: " if stops else "nobrakes tries again soon: "
             with bearing(self.ports.paths.folder):
                 self.ports.notifier.tell(Notice(f"{word}{error.whole}", urgent=True))
                 self.sender.trouble(f"{word}{error.whole}", stops)
@@ -201,8 +201,8 @@ class Troubles:
             return
         if all(one.resolved_at is not None and store.now() >= one.resolved_at + passes for one in self._asked()):
             detail = (
-                f"{error.hint}\n\nUntil then nobrakes starts and merges nothing that needs it, and counts no failure. "
-                "It tries again automatically, and withdraws this question when the problem is fixed."
+                f"{error.hint}\n\nUntil then nobrakes pauses work that meets this problem, and counts no failure. "
+                "nobrakes tries again automatically, and withdraws this question when the problem is fixed."
             )
             new = NewEscalation(EscalationType.BROKEN_ENVIRONMENT, str(error), detail, {control.TROUBLE: True})
             store.escalate(new, None, None, "nobrakes")

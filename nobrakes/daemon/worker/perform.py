@@ -346,7 +346,7 @@ class Performer:
         run = _run(board, action.run)
         paths = self.ports.paths
         work = board.work_of(run)
-        assert work is not None, "who has no work is stopped, and not looked at"
+        assert work is not None, "an agent without work is stopped before this"
         if isinstance(work, Talk):
             workspace = folder_of(self.ports, work.session)
         else:

@@ -39,7 +39,7 @@ from ...trash import Trash
 from ..model import COMPARED, Board
 
 _MANY = 10_000
-_WHY = "the daemon was killed before it wrote the record, and the database did not know of the merge"
+_WHY = "the daemon was killed before it recorded the merge's evidence, and the database did not know the merge"
 
 
 # A merge of ours that main carries and no event names makes its bead done; its record is written first, in main's
@@ -197,8 +197,8 @@ def take_up(ports: Ports, board: Board) -> None:
             with contextlib.suppress(Stale):  # a person took the bead away meanwhile
                 ports.store.journal(attempt.id, again.as_data())
     if mended := ports.git.settle_in():
-        moved = count(len(mended), "workspace of it borrows", "workspaces of it borrow")
-        ports.notifier.tell(Notice(f"the repository was moved: {moved} from its new place now"))
+        moved = count(len(mended), "workspace borrows", "workspaces borrow")
+        ports.notifier.tell(Notice(f"the repository was moved: {moved} git objects from its new folder now"))
     ports.git.clear_locks()
     restore(ports)
     _go_on_through_filters(ports)
@@ -223,7 +223,7 @@ def restore(ports: Ports, in_depth: bool = False) -> None:
     """Fetch lost objects of our refs from workspaces; doctor reports the rest."""
     for one in ports.git.broken_refs(in_depth):
         if one.held_in and ports.git.restore(one):
-            text = f"git had lost the commit of {one.ref}; nobrakes restored it from {one.held_in}"
+            text = f"git had lost the commit of {one.ref}; nobrakes restored the commit from {one.held_in}"
             ports.notifier.tell(Notice(text))
 
 
@@ -234,7 +234,7 @@ def _go_on_through_filters(ports: Ports) -> None:
                 git = git_of(ports, ports.store.bead(str(one.bead)))
                 base, head, globs = (one.evidence.get(name) for name in ("base", "head", "touches"))
                 if not barred(git.barred_at(str(base), globs) if globs else git.changes(str(base), str(head))):
-                    ports.store.resolve(one.id, "the filter is allowed", "nobrakes")
+                    ports.store.resolve(one.id, "your settings now allow the filter", "nobrakes")
 
 
 def _tell_of_checkouts(ports: Ports, board: Board) -> None:

@@ -147,11 +147,11 @@ def close(ports: Ports, waker: Waker, limit: StopLimit) -> None:
     """End the background work, each part in its time."""
     with limit.part("the channel, which answers agents", SERVANT_SECONDS):
         ports.channel.close()
-    with limit.part("work beside the loop", JOBS_SECONDS):
+    with limit.part("background work", JOBS_SECONDS):
         ports.background.close()
-    with limit.part("what is shared with other repositories", SERVANT_SECONDS):
+    with limit.part("limits shared with other repositories", SERVANT_SECONDS):
         ports.machine.close()
-    with limit.part("the observer of the wake folder", SERVANT_SECONDS):
+    with limit.part("the file watcher that wakes the daemon", SERVANT_SECONDS):
         waker.close_observer()
 
 

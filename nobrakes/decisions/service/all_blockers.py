@@ -165,7 +165,7 @@ def _has_module(python: str, module: str, folder: str, where: Where) -> bool:
 
 _NAME = re.compile(r"\A(?:`(.*)` is not on PATH|.* has no module named (.*))")
 CONFIG = ".nobrakes/config.toml"
-NOT_TRIED = "it was not tried"
+NOT_TRIED = "nobrakes did not test it"
 
 
 @frozen
@@ -227,7 +227,7 @@ def no_check_blockers(config: "Config") -> Iterator[Blocker]:
         yield Blocker(
             Kind.NO_CHECK,
             "no check is configured: nothing can be merged",
-            "until you add one, only repair beads and scaffolding beads start",
+            "until you add a check, only repair beads and scaffolding beads start",
             ("nobrakes config --check", "nobrakes run"),
             f"set the command of your tests under [[checks]] in {CONFIG}",
             refuses=True,
@@ -253,7 +253,7 @@ def check_blockers(config: "Config", paths: Paths, here: Here) -> Iterator[Block
         yield Blocker(
             Kind.NO_RUNNER,
             f"{what} cannot run{more}: {lacking}",
-            f"its command is `{command}`" + (" (`setup` may install it)" if config.setup and is_check else ""),
+            f"the check's command is `{command}`" + (" (`setup` may install it)" if config.setup and is_check else ""),
             ("nobrakes init --trial", "nobrakes run"),
             f"{get}, {fix} in {CONFIG}",
             refuses=not (config.setup and is_check),
@@ -270,12 +270,12 @@ def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
     """Why this agent cannot start here; None: no visible reason."""
     from ...agents.known import ADAPTERS
 
-    cure, commands = f"install it, or choose another agent under [agents] in {CONFIG}", ("nobrakes doctor",)
+    cure, commands = f"install the agent, or choose another agent under [agents] in {CONFIG}", ("nobrakes doctor",)
     if name not in ADAPTERS:
         known = ", ".join(sorted(ADAPTERS))
         what = f"there is no agent '{name[:40]}'; known: {known}"
         return Blocker(
-            Kind.NO_AGENT, what, "", ("nobrakes config --check",), f"choose another one under [agents] in {CONFIG}"
+            Kind.NO_AGENT, what, "", ("nobrakes config --check",), f"choose another agent under [agents] in {CONFIG}"
         )
     if (extra := extras.EXTRA_BY_AGENT.get(name, "")) and not extras.is_there(extra):
         what = f"the agent {name} needs the extra `{extra}`, which is not installed"
@@ -287,7 +287,7 @@ def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
     if which(command[0], path=here.environment.get("PATH", os.defpath)) is None:
         what = f"the agent {name} is not installed: `{command[0]}` is not on PATH"
         if name in INSTALL and command[0] == name:
-            cure = f"install it (`{INSTALL[name]}`), or choose another agent under [agents] in {CONFIG}"
+            cure = f"install the agent (`{INSTALL[name]}`), or choose another under [agents] in {CONFIG}"
         return Blocker(Kind.NO_AGENT, what, "", commands, cure)
     if os.path.basename(command[0]) != name:
         return None  # a person's own command may bring its login along
@@ -395,8 +395,8 @@ def daemon_blockers(store: "Store", pid: int | None) -> Iterator[Blocker]:
         process = began[0].data.get("pid") if began else None
         yield Blocker(
             Kind.RUN_CUT_OFF,
-            "the last run was interrupted" + (f" (it was process {process})" if process else ""),
-            "the next run resumes its work",
+            "the last run was interrupted" + (f" (process {process})" if process else ""),
+            "the next run resumes the interrupted work",
             ("nobrakes run",),
         )
 
@@ -414,10 +414,10 @@ def main_blockers(store: "Store", waiting: list[Escalation], runs: bool) -> Iter
         what = f"main cannot be checked ({cannot})" if cannot else "main is red"
         yield Blocker(
             Kind.MAIN_RED,
-            f"frozen: {what} at {tip[:12]}, and merges wait until it {'can be' if cannot else 'passes'}",
+            f"frozen: {what} at {tip[:12]}, and merges wait until main {'can be' if cannot else 'passes'}",
             _said(red) if red else "",
             (*shown_by, MEND, "nobrakes run"),
-            "fix the check, or `setup`, in .nobrakes/config.toml, or install what it needs"
+            "fix the check, or `setup`, in .nobrakes/config.toml, or install what the check needs"
             if broken
             else "fix main yourself and commit, or let an agent fix it",
             number=red.id if red else None,
@@ -430,7 +430,7 @@ def main_blockers(store: "Store", waiting: list[Escalation], runs: bool) -> Iter
             broken.title,
             _said(broken),
             (f"nobrakes escalation {broken.id}", "nobrakes init --trial", "nobrakes run"),
-            "fix the check, or `setup`, in .nobrakes/config.toml, or install what it needs",
+            "fix the check, or `setup`, in .nobrakes/config.toml, or install what the check needs",
             number=broken.id,
         )
 
@@ -461,7 +461,7 @@ def question_blockers(waiting: list[Escalation]) -> Iterator[Blocker]:
 def _escalated(one: Escalation) -> Blocker:
     kind = one.type.value.replace("_", " ")
     about = f" on {one.bead}" if one.bead else ""
-    behind = f"{count(one.behind, 'bead waits', 'beads wait')} behind it" if one.behind else ""
+    behind = f"{count(one.behind, 'bead is', 'beads are')} waiting for the decision" if one.behind else ""
     is_said = one.title == f"{one.bead}: {kind}"
     return Blocker(
         Kind.ESCALATION,
@@ -483,7 +483,7 @@ def feature_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[
 
     stands = {
         State.ERROR: "stopped with an error",
-        State.EXPIRED: "has expired, because there was no message for too long",
+        State.EXPIRED: "has expired, because its session got no message for too long",
         State.PAUSED: "is paused",
     }
     for one in features:
@@ -572,7 +572,7 @@ def session_blockers(store: "Store", features: "Sequence[Feature]") -> Iterator[
     of_features = {one.session for one in features}
     for one in store.sessions():
         if one.state is Talk.STUCK and one.kind not in REVIEWERS and one.id not in of_features:
-            what = f"session {one.id} ({shorten(one.title, _TITLE)}) stopped: its turns fail"
+            what = f"session {one.id} ({shorten(one.title, _TITLE)}) stopped, because the session's turns fail"
             typed = (f"nobrakes session show {one.id}", f'nobrakes session say {one.id} "…"')
             yield Blocker(Kind.SESSION, what, shorten(_joined(one.detail), _WHY), typed)
 
@@ -601,12 +601,12 @@ def bead_blockers(store: "Store", found: Standstill, daemon: bool) -> Iterator[B
         yield Blocker(Kind.HELD, f"'{node.id}' is held: {node.held}", "", typed, beads=(node.id,))
     for epic in found.empty_epics:
         what, typed = f"epic '{epic}' has no beads, or all are cancelled", ("nobrakes shape", f"nobrakes cancel {epic}")
-        yield Blocker(Kind.EMPTY_EPIC, what, "so it can never be done", typed, beads=(epic,))
+        yield Blocker(Kind.EMPTY_EPIC, what, "so the epic can never be done", typed, beads=(epic,))
     for node in found.deferred:
         what, typed = f"'{node.id}' is deferred", (f"nobrakes defer {node.id} now",)
         yield Blocker(Kind.DEFERRED, what, "", typed, until=node.defer_until, beads=(node.id,))
     for node in found.resting:
-        what, why = f"'{node.id}' waits before its next attempt", f"{_last(store, node.id)}it then starts automatically"
+        what, why = f"'{node.id}' waits before its next attempt", f"{_last(store, node.id)}then an agent starts"
         then = () if daemon else RUN_COMMAND
         yield Blocker(Kind.RETRY, what, why, then, until=node.retry_at, beads=(node.id,))
 
@@ -633,7 +633,7 @@ def quarantine_blockers(store: "Store") -> Iterator[Blocker]:
         words = [one.check, one.test] if one.test else [one.check]
         yield Blocker(
             Kind.QUARANTINED,
-            f"quarantined: {what} may fail",
+            f"in quarantine: {what} may fail without blocking a merge",
             f"{one.by}: {one.reason}",
             (f"nobrakes quarantine {shlex.join(words)} --lift",),
         )

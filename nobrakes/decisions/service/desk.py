@@ -98,7 +98,7 @@ def resolve(
     found = store.escalation(n, counted=False)
     if found.resolved_at is not None:
         raise NotAllowed(
-            f"escalation {n} is decided already: {found.resolution}", f"`nobrakes escalation {n}` shows it."
+            f"escalation {n} is decided already: {found.resolution}", f"`nobrakes escalation {n}` shows the decision."
         )
     if (way := table.ways(found, _bead(store, found)).get(cast(Word, how))) is None:
         raise _no_way(found, how)
@@ -122,9 +122,9 @@ _NEXT = {  # a daemon may have started it already
 
 _THEN = {
     forms.RETRY: "the Shaper of feature {0} continues with your words. To see its progress: `nobrakes forge show {0}`",
-    forms.REPLAN: "the Shaper of feature {0} changes the plan next; then you approve it. To see the plan: "
+    forms.REPLAN: "the Shaper of feature {0} changes the plan next; then you approve the plan. To see the plan: "
     "`nobrakes forge show {0}`",
-    forms.FAILING_PAUSE: "feature {0} is paused. To continue with it: `nobrakes forge resume {0}`",
+    forms.FAILING_PAUSE: "feature {0} is paused. To continue the feature: `nobrakes forge resume {0}`",
     forms.ROLL_BACK: "feature {0} is paused. To see and confirm the rollback: `nobrakes forge rollback {0}`",
 }
 """What follows on a choice about a feature."""
@@ -219,7 +219,7 @@ def _hand_back(store: "Store", found: Escalation, said: _Said) -> None:
         store.resolve(found.id, said.word, said.actor)
     past = store.attempts(found.bead)
     if (done := submitted(past)) is not None and is_by_person(past) and store.bead(found.bead).held is None:
-        reason = handed_back(done.name, note or "its merge was not approved")
+        reason = handed_back(done.name, note or "the bead's merge was not approved")
         store.record(Event(Kind.HELD, found.bead, actor=said.actor, data={"reason": reason}))
 
 
@@ -276,7 +276,7 @@ def _draft(store: "Store", found: Escalation, bead: str, one: Finding, actor: st
     if same is not None:  # another round found it again
         return same
     where = f"\n\nIt is at `{one.place.replace('`', '')}`." if one.path else ""
-    text = f"A reviewer of {bead} found this (escalation {found.id}).\n\n{_quoted(only_seen(one.text))}{where}"
+    text = f"A reviewer of {bead} found this problem (escalation {found.id}).\n\n{_quoted(only_seen(one.text))}{where}"
     return _add(store, title, text, bead, actor)
 
 
@@ -286,9 +286,9 @@ _MAX_TITLE, _MAX_DETAIL = 200, 4_000
 
 def _suggested(store: "Store", found: Escalation, said: _Said) -> None:
     title = shorten(" ".join(only_seen(found.title).split()), _MAX_TITLE)
-    where = f" while it worked on {found.bead}" if found.bead else ""
+    where = f" while working on {found.bead}" if found.bead else ""
     words = _quoted(shorten(only_seen(found.detail).strip(), _MAX_DETAIL))
-    parts = (said.note.strip(), f"An agent suggested this{where} (escalation {found.id}).", words)
+    parts = (said.note.strip(), f"An agent suggested this work{where} (escalation {found.id}).", words)
     made = _add(store, title, "\n\n".join(part for part in parts if part), found.bead, said.actor)
     _end(store, found, replace(said, word=f"added as {made}"))
 
@@ -330,7 +330,7 @@ def _rest(store: "Store", found: Escalation, said: _Said) -> None:
 def _pause_feature(store: "Store", found: Escalation, said: _Said) -> None:
     feature = store.feature(str(found.evidence[forms.FEATURE]))
     if feature.state is not State.PAUSED:
-        store.move_feature(feature.id, Step.PAUSED, said.actor, f"a person chose this at escalation {found.id}")
+        store.move_feature(feature.id, Step.PAUSED, said.actor, f"a person paused it at escalation {found.id}")
         reviewed_plan.hold(store, feature.id, said.actor)
     _hold(store, found, said, HELD_WITH.format(feature=feature.id))
 
@@ -346,7 +346,7 @@ def _change_plan(store: "Store", found: Escalation, said: _Said) -> None:
     from ...features.service.controls import change_with
 
     feature = store.feature(str(found.evidence[forms.FEATURE]))
-    text = f"{found.title}: because of this, a person chose to change the plan"
+    text = f"a person chose to change the plan because of: {found.title}"
     if found.bead is None or feature.stage in PLANNED:
         change_with(store, feature.id, text if found.bead else said.note.partition(": ")[2], said.actor)
         _hold(store, found, said, RESHAPED.format(feature=feature.id))

@@ -175,8 +175,8 @@ def _how(clash: Clash, where: str) -> str:
     if clash.in_main and clash.in_branch:
         return "both changed it" if clash.in_fork else "both added it"
     if clash.in_branch:
-        return f"{where} removed or renamed it, and the branch changed it"
-    return f"the branch removed or renamed it, and {where} changed it"
+        return f"{where} removed or renamed the file, and the branch changed the file"
+    return f"the branch removed or renamed the file, and {where} changed the file"
 
 
 def _conflict_others(store: "Store", git: Git, onto: str, base: str, paths: Sequence[str]) -> Iterator[OtherSide]:
@@ -312,12 +312,12 @@ TABLE: Mapping[str, tuple[str, Lines, int]] = {
     "results": ("check results", results, 2 * MAX_LISTED),
     "red_proof": ("check results with the new tests", results, 2 * MAX_LISTED),
     "base": ("check results without the new tests", results, 2 * MAX_LISTED),
-    "establishes": ("the contract after the merge", _lines, 2 * MAX_LISTED),
+    "establishes": ("the checks and test files after the merge", _lines, 2 * MAX_LISTED),
     "why": ("why your approval is needed", _lines, MAX_LISTED),
-    "test_files": ("the files of tests that it changes", _lines, MAX_LISTED),
+    "test_files": ("the test files that the branch changes", _lines, MAX_LISTED),
     "tests": ("the change of the tests", _code, CODE),
     "files": ("the files in question", _lines, MAX_LISTED),
-    "difference": ("the change that you are asked about", _code, CODE),
+    "difference": ("the change that needs your decision", _code, CODE),
     "head": ("the commit that is reviewed", _commit, MAX_LISTED),
     "commit": ("the commit in question", _commit, MAX_LISTED),
     "main": ("main when nobrakes asked", _commit, MAX_LISTED),
@@ -328,14 +328,14 @@ TABLE: Mapping[str, tuple[str, Lines, int]] = {
 }
 
 _TITLES: Mapping[tuple[EscalationType, str], str] = {
-    (EscalationType.CHECKS_CHANGED, "files"): "the files that decide whether work passes, and that the branch changes",
-    (EscalationType.UNUSUAL_CONTENT, "files"): "the unusual content, one line for each file",
-    (EscalationType.MERGE_REVIEW, "files"): "the other files that it changes",
+    (EscalationType.CHECKS_CHANGED, "files"): "the changed files that decide whether work passes",
+    (EscalationType.UNUSUAL_CONTENT, "files"): "the unusual names or content, one line for each file",
+    (EscalationType.MERGE_REVIEW, "files"): "the other files that the branch changes",
     (EscalationType.MERGE_REVIEW, "difference"): "the change of the code",
-    (EscalationType.MERGE_REVIEW, "commit"): "the commit that passed, and would be merged",
-    (EscalationType.MERGE_REVIEW, "main"): "the commit of main on which it passed",
-    (EscalationType.CODE_REVIEW, "commit"): "the commit that passed, and was read",
-    (EscalationType.CODE_REVIEW, "main"): "the commit of main on which it passed",
+    (EscalationType.MERGE_REVIEW, "commit"): "the commit that passed its checks and would be merged",
+    (EscalationType.MERGE_REVIEW, "main"): "the commit of main on which the work passed",
+    (EscalationType.CODE_REVIEW, "commit"): "the commit that passed its checks and was reviewed",
+    (EscalationType.CODE_REVIEW, "main"): "the commit of main on which the work passed",
     (EscalationType.MAIN_RED, "results"): "check results on main",
 }
 
@@ -527,14 +527,14 @@ def mend(found: Escalation) -> tuple[str, ...]:
     bead = found.bead or ""
     by_type = {
         EscalationType.BROKEN_CHECKS: (
-            "Fix the check named above ([[checks]] in .nobrakes/config.toml), or install what it needs.",
+            "Fix the check that this escalation names ([[checks]] in .nobrakes/config.toml), or install what it needs.",
         ),
-        EscalationType.BROKEN_ENVIRONMENT: ("Fix the problem named above. `nobrakes doctor` lists other problems.",),
+        EscalationType.BROKEN_ENVIRONMENT: ("Fix the named problem. `nobrakes doctor` lists other problems.",),
         EscalationType.CAP_REACHED: (
-            "Raise the cap named above in .nobrakes/config.toml; otherwise nobrakes asks you again immediately.",
+            "Raise the named cap in .nobrakes/config.toml; otherwise nobrakes asks you again immediately.",
         ),
         EscalationType.CHECKOUT_BEHIND: (
-            "Do in the checkout what the text above says. Then the merge continues and this escalation closes.",
+            "Do in the checkout what this escalation says. Then the merge continues and this escalation closes.",
         ),
         EscalationType.FILTER_NOT_ALLOWED: (
             *(f"Allow the filter: `{command}`" for command in found.evidence.get(COMMANDS, ())),
@@ -544,8 +544,8 @@ def mend(found: Escalation) -> tuple[str, ...]:
             "Inspect the problem named above: an unusual file in the bead's workspace, or a bug in nobrakes.",
         ),
         EscalationType.MERGE_HELD_UP: (
-            "Fix the problem named above. Then the merge continues and this escalation closes.",
-            "`nobrakes run` checks it again.",
+            "Fix the problem that this escalation names. Then the merge continues and this escalation closes.",
+            "`nobrakes run` tries the merge again.",
         ),
         EscalationType.WEAK_TESTS: (f'Say exactly what the tests must prove: nobrakes edit {bead} --accept "…"',),
     }

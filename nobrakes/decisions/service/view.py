@@ -253,7 +253,7 @@ def answers(found: Escalation, way: Way) -> list[Choice]:
     if not form.required:
         if form.kind == "checkbox":
             made.append(_answer(found, "None of them", "", forms.NONE_OF_THEM))
-        made.append(_answer(found, "Leave it open", "The agent decides itself.", ""))
+        made.append(_answer(found, "Leave it open", "The agent decides without your answer.", ""))
     return made
 
 
@@ -297,13 +297,13 @@ _BACKS = (Effect.BACK, Effect.HAND_BACK, Effect.TO_TESTS, Effect.MEND)
 
 def _back(found: Escalation, stakes: Stakes, way: Way, to: Status) -> tuple[str, str]:
     if way.effect is Effect.HAND_BACK and stakes.by_person:
-        return f"The bead goes back to {stakes.by_person} with your note. No agent works on it.", ""
+        return f"The bead goes back to {stakes.by_person} with your note. No agent works on the bead.", ""
     who = _WORKERS.get(to, "An agent")
     if stakes.bead is not None and stakes.bead.branch_kept:
         does, lost = f"{who} continues on the bead's branch.", ""
     else:
         does = f"{who} starts again from the current {_base(found)}."
-        kept = f"it stays at {stakes.ref}" if stakes.ref else "nobrakes archives it"
+        kept = f"the work stays at {stakes.ref}" if stakes.ref else "nobrakes archives the work"
         lost = f"The work on the branch is not used; {kept}."
     told = " The prompt contains your note." if found.form is None else ""
     return f"{does}{told}", " ".join(filter(None, (_next_attempt(stakes), lost, _forgiven(stakes))))
@@ -314,7 +314,7 @@ def _mend(found: Escalation) -> str:
     again = "then the review of the epic starts again"
     if is_told(found):
         return f"A new bead of the epic {MENDS[found.type].does} and reads your note; {again}."
-    return f"With a note, a new bead of the epic does what it says; {again}. Else only the review starts again."
+    return f"With a note, a new bead of the epic follows the note; {again}. Without a note, the review starts again."
 
 
 def _waiting(stakes: Stakes, what: str) -> str:
@@ -351,7 +351,7 @@ def _forgiven(stakes: Stakes) -> str:
         return ""
     forgiven = count(stakes.bead.failures, "failure")
     counts = "counts" if stakes.bead.failures == 1 else "count"
-    return f"Its {forgiven} no longer {counts}: nobrakes asks you after {stakes.limits.max_failures} more."
+    return f"The bead's {forgiven} no longer {counts}: nobrakes asks you after {stakes.limits.max_failures} more."
 
 
 # Texts of agents and checks, made harmless and short; what is left out is counted.

@@ -16,7 +16,7 @@ from nobrakes.errors import ConfigError
 from nobrakes.paths import Paths
 from nobrakes.store import open_memory
 
-WHERE = "under its [[checks]] in .nobrakes/config.toml set"
+WHERE = "in the check's [[checks]] in .nobrakes/config.toml, set"
 
 
 def check(command: str, **more: object) -> CheckSettings:

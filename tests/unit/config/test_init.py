@@ -90,7 +90,7 @@ def test_a_second_init_adds_the_checks_that_are_named_and_changes_none(repositor
     assert [check.name for check in report.detected.checks] == ["test", "lint"]
     said = "\n".join(report.warnings)
     assert (
-        "stays `python3 -m pytest -q`: to change it, type nobrakes config set checks.test.command 'make test'" in said
+        "still runs `python3 -m pytest -q`: to change, type nobrakes config set checks.test.command 'make test'" in said
     )
     assert init.init(str(repository), checks=given).changes == ()
 
@@ -155,13 +155,16 @@ def test_a_submodule_has_its_own(repository, git, tmp_path):
 
 def test_which_branch_is_main(repository, git, tmp_path):
     git(repository, "switch", "-q", "-c", "feature/x")
-    assert init._main(str(repository), init.discover(str(repository))) == ("main", "a branch with this name exists")
+    assert init._main(str(repository), init.discover(str(repository))) == (
+        "main",
+        "the repository has a branch with this name",
+    )
     git(repository, "branch", "-q", "-m", "main", "development")
     assert init._main(str(repository), init.discover(str(repository)))[0] == "feature/x"
     git(tmp_path, "clone", "-q", str(repository), "clone")
     git(tmp_path / "clone", "switch", "-q", "-c", "main")
     found = init._main(str(tmp_path / "clone"), init.discover(str(tmp_path / "clone")))
-    assert found == ("feature/x", "the main branch of origin")
+    assert found == ("feature/x", "the main branch of the remote origin")
     assert init.init(str(repository), main="release").main_why == "your choice"
 
 

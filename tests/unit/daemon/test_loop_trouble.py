@@ -151,7 +151,7 @@ def test_a_start_that_only_a_person_can_help_ends_a_run_once_nothing_lives_and_n
     with pytest.raises(RefsBroken):
         loop.recover(rig.daemon, rig, lambda: None, lambda: False, until_idle=True)
     assert len(rig.waited) == 1, "an agent of the run before still worked"
-    assert rig.told == ["No work starts until this is fixed: unexpected line. Mend that line."]
+    assert rig.told == ["No work starts until you fix this problem: unexpected line. Mend that line."]
     rig.turns.insert(0, RefsBroken("unexpected line"))
     assert loop.recover(rig.daemon, rig, lambda: None, lambda: False)
 

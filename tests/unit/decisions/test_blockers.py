@@ -68,7 +68,7 @@ def test_a_provider_that_wants_a_person_says_what_for() -> None:
         *("log in again, or renew the key", NOW + 60),
         ("nobrakes providers open anthropic",),
     )
-    assert "nobrakes tries again" in cooldown_blocker(closed, NOW + 61).what
+    assert "nobrakes is trying again" in cooldown_blocker(closed, NOW + 61).what
 
 
 def test_places_that_others_hold_are_raised_by_one() -> None:

@@ -126,5 +126,5 @@ def test_a_quote_is_one_bounded_line_without_escapes() -> None:
 
 def test_a_check_that_passed_before_quotes_what_failed() -> None:
     said = passed_before("the tree passed", RED.format("FAILED a::b - boom"))
-    assert said.startswith("a flaky check") and '"FAILED a::b - boom"' in said
+    assert said.startswith("the check is flaky") and '"FAILED a::b - boom"' in said
     assert passed_before("the tree passed", "") == ""

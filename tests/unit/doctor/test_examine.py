@@ -294,6 +294,6 @@ def test_what_is_parked_is_named_with_what_to_type(patient):
     store.record(Event(Kind.HELD, "a", data={"reason": "twice"}))
     told = [f.text for f in doctor_service.examine(*patient, GOOD) if f.name == "parked"]
     assert told == [
-        "nobrakes itself failed on a: `nobrakes escalation 1` shows the error, and it is held: `nobrakes release a`",
+        "nobrakes itself failed on a: `nobrakes escalation 1` shows the error, and the bead is held: `nobrakes release a`",
         "nobrakes itself failed on the monitor of main: `nobrakes escalation 2` shows the error",
     ]

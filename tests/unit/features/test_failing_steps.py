@@ -58,7 +58,7 @@ def test_the_plan_is_changed_because_of_it_and_the_bead_rests_until_then() -> No
     world.settle()
     assert (world.feature.stage, world.feature.replannings) == (Stage.REVIEW, 1)
     (said,) = world.store.messages(1)[before:]
-    assert "form failed 3 times: because of this, a person chose to change the plan" in said.text
+    assert "a person chose to change the plan because of: form failed 3 times" in said.text
     assert world.store.bead("form").held and world.store.bead("table").held is None, "the others go on"
     world.ready()
     world.settle()

@@ -177,7 +177,7 @@ def test_how_a_turn_ended_is_the_adapters_verdict_and_its_words_are_not_read(out
     world = World()
     world.says(f"{QUESTION}\n{STEPS}\n[PLAN_READY]", outcome=outcome)
     assert world.store.escalations() == [] and len(world.store.beads()) == 1
-    assert world.store.session(1).state is At.READY, "it is tried again"
+    assert world.store.session(1).state is At.READY, "nobrakes tries again"
 
 
 def test_who_never_asks_and_is_never_ready_is_told_a_few_times_and_then_a_person_is_asked() -> None:

@@ -85,7 +85,7 @@ LINKS = {
     "nobrakes config set review.merge rebase": Link("settings?q=review.merge", "Change it"),
     "nobrakes config unset caps.day.usd": Link("settings?q=caps.day.usd", "Change it"),
     "nobrakes approve": Link("plan", "Open the Plan"),
-    "nobrakes approve a-1@0123": Link("do/approve?what=a-1%400123", "Approve something, or list what needs approval"),
+    "nobrakes approve a-1@0123": Link("do/approve?what=a-1%400123", "Approve one item, or list what needs approval"),
     "nobrakes commit-strategy --only a-1": Link("do/commit-strategy?only=a-1", "Approve drafts and proposed changes"),
     'nobrakes session say 1 "…"': Link("sessions/1", "Open the session"),
 }  # fmt: skip

@@ -79,4 +79,4 @@ def test_epics_of_a_proposed_plan_are_counted_apart(app):
     propose = BY_WORDS["propose"].do
     told = propose(app, {"plan": plan, "dry_run": True}, "me")[1]
     assert told == "1 draft and 1 epic would be added; nothing was written"
-    assert propose(app, {"plan": plan}, "me")[1] == "1 draft and 1 epic added; `nobrakes approve` shows them"
+    assert propose(app, {"plan": plan}, "me")[1] == "1 draft and 1 epic added; `nobrakes approve` shows drafts"
