@@ -358,7 +358,7 @@ QUESTIONS: Mapping[About, tuple[str, str, Mapping[str, Any]]] = {
     About.IDLE: (
         "The Shaper of feature {feature} ({title}) makes no progress: how should it continue?",
         "nobrakes told the Shaper {turns} to continue, but its turns ended without a question and without a complete "
-        "plan. `nobrakes session show {session}` shows its messages.",
+        "plan. `nobrakes session show {session}` shows the messages.",
         shaper_form(
             f"{GO_ON}: nobrakes asks the Shaper again", f"{IS_COMPLETE}: reviewers review the drafts", priority=2
         ),

@@ -88,11 +88,11 @@ def pause(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
 
 
 Fresh = Annotated[bool, Field("If the feature expired: start a new session with a summary (default).", ("--fresh",))]
-FromBase = Annotated[bool, Field("If the feature expired: drop its drafts and plan it again.", ("--from-base",))]
-View = Annotated[bool, Field("If the feature expired: show it, and start nothing.", ("--view",))]
+FromBase = Annotated[bool, Field("If the feature expired: drop the drafts and plan from the base.", ("--from-base",))]
+View = Annotated[bool, Field("If the feature expired: show the feature, and start nothing.", ("--view",))]
 
 
-Another = Annotated[bool, Field("If the plan is waiting for your sign-off: review it again.", ("--another-round",))]
+Another = Annotated[bool, Field("If the plan waits for your sign-off: review the plan again.", ("--another-round",))]
 
 
 def resume(
@@ -191,7 +191,7 @@ def sign_off(
     then, _ = approval(app.store, rules)
     risk = f", after only {kept.reviews} of {count(kept.most, 'plan review')}" if kept.risk else ""
     signed = f"you signed off version {kept.version} of {feature}'s plan{risk}"
-    return kept, f"{signed}. Agents do not work on its beads yet. Next: {then}"
+    return kept, f"{signed}. No agent works on the plan's beads yet. Next: {then}"
 
 
 def checkpoint(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
@@ -199,7 +199,7 @@ def checkpoint(app: "App", by: str, feature: Id) -> tuple[Feature, str]:
     found = ask_checkpoint(app.store, feature, by)
     wake(app.paths)
     waiting = sum(one.state.value == "waiting" for one in app.store.items(feature))
-    return found, f"feature {feature} is planned again: its Shaper gets {count(waiting, 'collected item')}"
+    return found, f"feature {feature} is planned again: the Shaper gets {count(waiting, 'collected item')}"
 
 
 def rollback(app: "App", by: str, feature: Id) -> tuple[RollbackView, str]:

@@ -254,7 +254,7 @@ def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
         raise NotAllowed(
             f"feature {feature.id} is {feature.state.value.replace('_', ' ')} in {feature.stage.value}, "
             f"so '{step.value.replace('_', ' ')}' is not possible now",
-            f"`nobrakes forge show {feature.id}` shows its state.",
+            f"`nobrakes forge show {feature.id}` shows the feature's state.",
         )
     after = state or feature.state
     if after is State.ACTIVE:
@@ -539,7 +539,7 @@ def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
         return FindingState.ANSWERED, said
     if not (reason := said[len(ACCEPT_RISK) :].strip(" :,;-–—.")):
         raise UsageError(
-            f"to accept the risk of finding {finding.id}, give a reason; nobrakes stores it",
+            f"to accept the risk of finding {finding.id}, give a reason; nobrakes stores the reason",
             f'Say why: "{ACCEPT_RISK}: REASON".',
         )
     return FindingState.RISK_ACCEPTED, reason

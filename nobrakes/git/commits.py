@@ -182,7 +182,7 @@ class Signer:
             sign = shlex.join([program, "-bsau", key])
             return (
                 f"{program} would ask for the passphrase of the key of {key}, which gpg-agent does not remember. Sign "
-                f"something yourself (`echo x | {sign}`): gpg-agent then remembers it for its `default-cache-ttl`"
+                f"something yourself (`echo x | {sign}`): gpg-agent then remembers the key for its `default-cache-ttl`"
             )
         words = [row for row in said.splitlines() if row.strip() and not row.startswith("[GNUPG:]")]
         return f"{program} does not sign with the key of {key}: {(words or ['no message'])[-1]}"

@@ -191,7 +191,7 @@ class Filters(Attributes):
         for path, name in self.work_filters((commit,), paths).items():
             raise GitFailed(
                 f"git's filter '{name}' applies to {path}, but nobrakes needs the file unfiltered",
-                f"Put `{path.partition('/')[0]}/** -filter` at the end of .gitattributes and commit that.",
+                f"Put `{path.partition('/')[0]}/** -filter` at the end of .gitattributes, then commit.",
             )
 
     def came_through(self, base: str, head: str) -> None:

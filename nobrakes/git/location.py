@@ -108,7 +108,7 @@ class Place:
         asked = ["rev-parse", "-q", "--verify", "HEAD^{commit}"]
         answer = command_line.run(asked, cwd=self.root, env=CHECKOUT, expect=(0, 1, 128))
         if answer.code:
-            raise NoMain(f"{self.root} has no commit yet", "Make a first commit there.")
+            raise NoMain(f"{self.root} has no commit yet", "Make a first commit in the repository.")
         return answer.text
 
     @property
@@ -337,7 +337,7 @@ def _ownership_ask(folder: str) -> None:
         raise GitFailed(f"git cannot read the repository around {folder}: {answer.error.splitlines()[0][:200]}")
     raise ForeignRepository(
         f"git detected dubious ownership in the repository at '{found[1]}', so nobrakes read and ran nothing in it",
-        f"If you trust its owner: git config --global --add safe.directory {found[1]}",
+        f"If you trust the owner: git config --global --add safe.directory {found[1]}",
     )
 
 

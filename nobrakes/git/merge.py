@@ -242,7 +242,7 @@ def taken_back(git: Git, merges: Sequence[Merged], onto: str, message: Message) 
     if len(merges) == 1:
         return tip
     made = git.squash(onto, tip.commit, message)
-    assert isinstance(made, Candidate), "it is already based on its target"
+    assert isinstance(made, Candidate), "the branch is already based on its target"
     return made
 
 

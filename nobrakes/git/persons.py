@@ -161,7 +161,7 @@ def refuse(root: str) -> None:
         if os.path.join(os.path.realpath(path), "").startswith(inside):
             raise NotAllowed(
                 f"a session cannot work in place in {root}: it contains {path}, which is private",
-                "Without --in-place a session has its own clone.",
+                "Without --in-place a session works in its own clone.",
             )
     if any(row.startswith("S ") for row in command_line.run(["ls-files", "-t", "-z"], cwd=root, env=_READING).records):
         raise NotAllowed(

@@ -258,7 +258,7 @@ def stop_daemon(lock: str, timeout: float = 60.0, log: str = "") -> tuple[int, s
     process = look(pid) if pid is not None else None
     if process is None or holder(lock) != process.pid or not send(process, signal.SIGTERM):
         if pid is not None and holder(lock) == pid:
-            raise NobrakesError(f"the daemon (process {pid}) belongs to another user", "Stop it as that user.")
+            raise NobrakesError(f"the daemon (process {pid}) belongs to another user", "Stop the daemon as that user.")
         raise DaemonNotRunning("no daemon is running in this repository")
     deadline = time.monotonic() + timeout
     while holder(lock) == process.pid:

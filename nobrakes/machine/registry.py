@@ -243,7 +243,7 @@ def _view(one: Repository, for_you: ForYou) -> RepositoryView:
 
 
 def works_there(path: str) -> errors.NotAllowed:
-    return errors.NotAllowed(f"a daemon is running in {path}", f"Stop it: `{typed_in(path, 'nobrakes daemon stop')}`.")
+    return errors.NotAllowed(f"a daemon is running in {path}", f"To stop: `{typed_in(path, 'nobrakes daemon stop')}`.")
 
 
 def forget(path: str) -> str:
@@ -305,7 +305,7 @@ def require_offered(path: str) -> str:
     known = offered()
     if path not in known.repositories or os.path.realpath(path) != path:
         what = f"git repository without nobrakes at most {MAX_DEPTH} folders below your session_roots"
-        hint = "Choose one from the list, which does not follow links." if known.roots else HOW_TO_NAME
+        hint = "Choose a repository from the list, which does not follow links." if known.roots else HOW_TO_NAME
         raise errors.NotAllowed(f"'{one_line(path)[:300]}' is not the path of a {what}", hint)
     return path
 

@@ -274,7 +274,7 @@ def reminds_at(question: OpenQuestion, rules: Rules) -> float | None:
 
 # Quiet hours are a time of the local day, and may cross midnight. On a day on which the clock is set back, a time that
 # comes twice begins them the first time and ends them the second; one that the clock jumps over is the jump.
-_QUIET_HINT = 'Write them as "22:00-07:00", or "" for none.'
+_QUIET_HINT = 'Write quiet hours as "22:00-07:00", or "" for none.'
 _FORM = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)")
 
 

@@ -87,7 +87,7 @@ def send_by_apprise(channel: Mapping[str, Any], secret: str, message: Mapping[st
         )
         said = " ".join(captured.getvalue().split())
     if not took:
-        raise ChannelFailed(f"the service rejected it: {said[-400:]}" if said else "the service rejected it")
+        raise ChannelFailed(f"the service rejected a notice: {said[-400:]}" if said else "the service rejected it")
 
 
 # The program is found by its whole path or on PATH, never in the repository, where an agent's work could put one.
@@ -108,7 +108,7 @@ def become(command: Sequence[str], stdin: bytes) -> NoReturn:
     """Run the program in this process, with these bytes on stdin; they fit into a pipe."""
     program = found(command)
     if program is None:
-        raise NotAllowed(f"the program `{command[0]}` was not found", "Give its absolute path, or put it on PATH.")
+        raise NotAllowed(f"the program `{command[0]}` was not found", "Give its absolute path, or add it to PATH.")
     reading, writing = os.pipe()
     os.write(writing, stdin)
     os.close(writing)

@@ -522,7 +522,7 @@ def read_bytes(path: str) -> bytes:
     if len(data) > MAX_BYTES:
         raise PlanError(
             f"{shown(path)} is larger than {MAX_BYTES >> 20} MB",
-            "Split it into several plans, or use a file of records (.jsonl), which may have any size.",
+            "Split the plan into several files, or use a file of records (.jsonl), which may have any size.",
         )
     return data
 

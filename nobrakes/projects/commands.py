@@ -62,10 +62,10 @@ def archive(app: "App | None", by: str, name: Name, undo: Undo = False) -> Found
 
 Sprints = Annotated[int, Field("The number of sprints that you approve.", ("--sprints", "-n"), least=1)]
 Tests = Annotated[bool, Field("Whether a Test Writer writes each sprint's tests first.", ("--tests/--no-tests",))]
-Items = Annotated[tuple[str, ...], Field("Only this roadmap item (default: all).", ("--item",), "ID", TEXT)]
+Items = Annotated[tuple[str, ...], Field("Only the roadmap item with this id (default: all).", ("--item",), "ID", TEXT)]
 Budget = Annotated[float, Field("The most that all sprints may cost, in US dollars; 0: no limit.", ("--usd",), least=0)]
 Until = Annotated[str, Field("The last day on which a sprint may start, for example 2026-12-31.", ("--until",), "DAY")]
-Later = Annotated[bool, Field("Start no daemon now; the next one starts the sprints.", ("--later",))]
+Later = Annotated[bool, Field("Start no daemon now; the next daemon starts the sprints.", ("--later",))]
 Seen = Annotated[str, Field("The offer of sprints that you saw; nobrakes approves no other offer.", ("--seen",))]
 
 
@@ -117,7 +117,7 @@ def run(
     made = sprint_approval.accept(app.store, app.paths, offer, by)
     if pid is None and not later:
         pid = control.start(app.paths, app.store)
-    works = f"the daemon runs them (process {pid})" if pid else "no daemon is running; the next one starts the sprints"
+    works = f"the daemon runs the sprints (process {pid})" if pid else "no daemon runs; the next starts the sprints"
     told = f"{count(sprints, 'sprint')} of {name}: {works}\n`nobrakes project status` shows the progress"
     return {"run": made, "offer": offer, "daemon": pid}, told
 
@@ -154,7 +154,7 @@ def schedule(
         return {"removed": remove}, f"removed schedule {remove}"
     if not at:
         known = sprint_approval.scheduling_listed(app.store)
-        return {"schedules": known}, "\n".join(map(due, known)) or "no schedules yet; add one with --at HH:MM"
+        return {"schedules": known}, "\n".join(map(due, known)) or "no schedules yet; add a schedule with --at HH:MM"
     offer = offered(app, sprints, tests, item, usd, until, seen, is_later=True)
     wanted = sprint_approval.wanted(at, days, zone, late_hours, offer, by)
     made = sprint_approval.add(app.store, app.paths, wanted)
@@ -206,10 +206,10 @@ def _went_on(found: "ProjectView", is_named: bool) -> ProjectProgress:
             if (pid := control.running(app.paths)) is not None or not why:
                 return ProjectProgress(found.name, pid, why or "no unfinished work")
             if not is_named and not control.is_wanted(app.store):
-                hint = f"the project's daemon is stopped. Start it: `nobrakes project continue {found.name}`"
+                hint = f"the project's daemon is stopped. Start the daemon: `nobrakes project continue {found.name}`"
                 return ProjectProgress(found.name, None, f"{why}; {hint}")
             if app.store.setting(control.PAUSED) is not None:
-                paused = f"the project is paused. Resume it: `{typed_in(found.path, 'nobrakes resume')}`"
+                paused = f"the project is paused. Resume the project: `{typed_in(found.path, 'nobrakes resume')}`"
                 return ProjectProgress(found.name, None, f"{why}; {paused}")
             blockers(app).require(app.store.now())
             return ProjectProgress(found.name, control.start(app.paths, app.store), why)

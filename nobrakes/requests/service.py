@@ -149,7 +149,7 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
         yield Finding(_NAME, OK, f"nobrakes opens pull requests with {pulls.host.about()}")
         if config.review.pull_auto_merge and not pulls.host.supports_pull_requests:
             told = (
-                "plain git cannot merge pull requests, so a person must merge them. If you want that, type `nobrakes "
+                "plain git cannot merge pull requests, so people merge. To confirm that people merge, type `nobrakes "
                 "config set review.pull_auto_merge false`"
             )
             yield Finding(_NAME, WARNING, told)
@@ -159,7 +159,7 @@ def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "C
         return
     for pull in store.pulls():
         if store.bead(pull.bead).status in CLOSED:
-            left = f"pull request {pull.name} is open, but its bead {pull.bead} is closed: close it there ({pull.url})"
+            left = f"pull request {pull.name} is open, but its bead {pull.bead} is closed: close {pull.url}"
             yield Finding(_NAME, WARNING, left)
     yield from _features(store, config)
     yield from _bases(store, config)
@@ -225,8 +225,8 @@ def _bases(store: "Store", config: "Config") -> Iterator[Finding]:
             found.append((one.bead, mine or rules.main, one.needs, other or rules.main))
     for bead, mine, needs, other in found[:_MAX_LISTED]:
         told = (
-            f"{bead} starts from {mine} but needs {needs}, which people merge into {other}. Hold it until they merge "
-            f"that work into {mine}: `nobrakes hold {bead}`. Or type `nobrakes undepend {bead} {needs}`"
+            f"{bead} starts from {mine} but needs {needs}, which people merge into {other}. Until people merge that "
+            f"work into {mine}, hold the bead: `nobrakes hold {bead}`. Or type `nobrakes undepend {bead} {needs}`"
         )
         yield Finding("features", WARNING, told)
     if len(found) > _MAX_LISTED:

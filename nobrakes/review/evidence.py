@@ -78,7 +78,7 @@ class Entry:
     def problem(self) -> str:
         """Why nobrakes did not write this; empty: it did."""
         if not self.whole:
-            return "its content does not match its id"
+            return "the record's content does not match its id"
         try:
             record = self.record
             expected, moment = message(record), f"{US} {date(record)}"

@@ -73,7 +73,7 @@ def findings_of(answer: str) -> list[Finding]:
     if not isinstance(values, dict) or set(values) != {"findings"} or not isinstance(values["findings"], list):
         raise UsageError("the review is not an object with the single field `findings`", FORM)
     if len(values["findings"]) > MAX_FINDINGS:
-        raise UsageError(f"the review has more than {MAX_FINDINGS} findings", "Leave out the least important ones.")
+        raise UsageError(f"the review has more than {MAX_FINDINGS} findings", "Leave out the least important findings.")
     found = dict.fromkeys(_finding(one, number) for number, one in enumerate(values["findings"], 1))
     return sorted(found, key=lambda one: one.priority)
 
@@ -354,7 +354,7 @@ class Whose(StrEnum):
 
 _MEANS = {
     Whose.AGENTS: "an agent continues on the branch, with the findings and your note",
-    Whose.EPIC: "a new bead in the epic fixes the findings and gets your note; then the code is reviewed again",
+    Whose.EPIC: "a new bead in the epic fixes the findings and gets your note; then agents review the code again",
 }
 
 

@@ -98,7 +98,7 @@ WAITS: dict[Cause, Wait] = {
     Cause.OLD_LOCK: Wait("a git command left a lock file in this repository", again=5.0),
     Cause.FILTER: Wait(
         "a git filter fails on a file",
-        "Install the filter's program, or run it by hand: `git config --get-regexp '^filter'` names it.",
+        "Install the filter's program, or run it by hand: `git config --get-regexp '^filter'` names the program.",
         again=5.0,
     ),
     Cause.UNWRITABLE: Wait(
@@ -143,11 +143,11 @@ WAITS: dict[Cause, Wait] = {
     Cause.SILENT: Wait("the remote does not answer", "nobrakes tries again automatically.", passes=PASSES),
     Cause.REMOTE_LOCK: Wait(
         "another push holds a lock at the remote",
-        "nobrakes pushes again automatically. If the lock stays, a killed push left it: move the lock file away there.",
+        "nobrakes pushes again automatically. If the lock stays, a killed push left it: move the lock file away.",
         passes=PASSES,
     ),
     Cause.REMOTE_DISK: Wait(
-        "the remote's disk or quota is full", "Free some space there or raise the limit. The merge then continues."
+        "the remote's disk or quota is full", "Free space at the remote or raise the limit. The merge then continues."
     ),
     Cause.REMOTE_FAULT: Wait(
         "the remote has an internal error",
@@ -174,7 +174,7 @@ WAITS: dict[Cause, Wait] = {
     Cause.NAMES: Wait(
         "git cannot use a file or branch name, here or at the remote",
         "A branch cannot also be a folder of branches, and some disks refuse names that differ only in case: "
-        "rename one.",
+        "rename the file or branch.",
     ),
     Cause.SHALLOW: Wait(
         "part of the history is missing (shallow clone)",

@@ -139,7 +139,7 @@ class Wall:
         self.kernel = _kernel()
         abi = version()
         if not abi:
-            raise OSError("Landlock does not work here")
+            raise OSError("Landlock does not work on this machine")
         self.rights = _FIRST | sum(right for since, right in _KNOWN_FROM if abi >= since)
         words = (self.rights, 0, _SCOPES)[: 3 if abi >= 6 else 2 if abi >= 4 else 1]
         attributes = struct.pack(f"={len(words)}Q", *words)

@@ -54,7 +54,7 @@ def start(
     show N` shows the agent's answers, `nobrakes escalations` its questions.
     """
     if works and app.is_home and not repository:
-        raise UsageError("--works needs a repository", 'Name one: `nobrakes relay FOLDER "TEXT"`.')
+        raise UsageError("--works needs a repository", 'Name a repository: `nobrakes relay FOLDER "TEXT"`.')
     if repository and not (works and app.is_home):
         raise UsageError("--repository works only with --user and --works", "Add --user and --works.")
     if works and kind not in ("", "planning"):

@@ -155,7 +155,7 @@ def attach(store: "Store", paths: Paths, say: Callable[[str], None], git: "Calla
             if back:
                 say(back)
         except (NobrakesError, OSError) as error:
-            text = f"changes are only in the database, not in {paths.since}: {error}. The next change adds them."
+            text = f"changes are only in the database, not in {paths.since}: {error}. The next change adds all."
             if text not in said:
                 said.append(text)
                 say(text)

@@ -204,7 +204,7 @@ def _known_by_evidence(merge: Merge, record: Record) -> Bead:
         merge.bead,
         str(told["title"]),
         BeadType(told["type"]),
-        notes="The text of this bead is lost. These facts come from the record of its merge.",
+        notes="The text of this bead is lost. The bead's other facts come from the record of its merge.",
         created_at=at,
         updated_at=at,
     )

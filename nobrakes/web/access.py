@@ -109,7 +109,7 @@ async def static(request: Request) -> Response:
     """Cached forever: the address has the version of all files."""
     name = request.path_params["name"]
     if name not in files():
-        return Response("there is no such file\n", 404, media_type="text/plain")
+        return Response("the file does not exist\n", 404, media_type="text/plain")
     # a page of an older version asks by its old address, and is told not to keep what it gets
     keep = _YEAR if request.path_params["version"] == version() else "no-cache"
     headers = {"cache-control": keep, "vary": "accept-encoding"}
@@ -329,7 +329,7 @@ class Guard:
         if token:
             # a wrong one is not a reason to look at the cookie: rule 2 let it in for the token's sake
             if not self._site.token or not hmac.compare_digest(hashed(token), self._site.token):
-                return Refusal(401, "Wrong token. `nobrakes web --token-file` writes a valid one.")
+                return Refusal(401, "Wrong token. `nobrakes web --token-file` writes a valid token.")
             scope["nobrakes.session"] = "token"
             return None
         secret = asked.secret(self._site.cookie)

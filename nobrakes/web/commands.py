@@ -158,7 +158,7 @@ NOT_HERE: Mapping[str, str] = {
     "archive": "`archive` deletes archived work permanently. Type `nobrakes archive` in a terminal.",
     "machine": "`machine` sets limits for pages. In a terminal: `nobrakes machine set session_roots=~/code agents=3`.",
     "project use": "Each chat session chooses its project: `nobrakes project use NAME`, or the chat's tool.",
-    "relay": "In a terminal, `nobrakes relay PATH PROMPT` starts a session. Its questions appear on the Desk.",
+    "relay": "In a terminal, `nobrakes relay PATH PROMPT` starts a session. The Desk shows its questions.",
     "mcp client": "Only a terminal shows a new token, once: `nobrakes mcp client add NAME`.",
     "repositories": "To remove a repository from the list, type `nobrakes repositories forget PATH`.",
 }

@@ -319,14 +319,14 @@ def repository(word: str, makes_own: bool = False) -> "App":
     if word == OWN:
         own = registry.made() if makes_own else registry.home_paths()
         if own is None:
-            raise NoSuchRepository("you have no sessions of your own yet", "Start one on the page Sessions.")
+            raise NoSuchRepository("you have no sessions of your own yet", "Start a session on the page Sessions.")
         return App(own, is_reading=True, is_home=True)
     path = folder(word)
     paths = Paths(os.path.join(path, FOLDER))
     if not os.path.exists(paths.config):
         raise NoSuchRepository(
             f"{path} no longer uses nobrakes",
-            f"`nobrakes repositories forget {path}` removes it from the list.",
+            f"`nobrakes repositories forget {path}` removes the repository from the list.",
             _alike(word, registry.paths(), but=path),
         )
     return App(paths, is_reading=True)

@@ -199,7 +199,7 @@ def _check(options: Options) -> None:
         if not os.path.isfile(path):
             raise UsageError(f"there is no file {path}")
     if options.host and not options.lan and not _is_loopback(options.host):
-        raise UsageError(f"{options.host} can be reached from other machines", "Add --lan to allow that.")
+        raise UsageError(f"{options.host} can be reached from other machines", "Add --lan to allow other machines.")
 
 
 def _is_loopback(host: str) -> bool:

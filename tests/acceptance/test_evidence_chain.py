@@ -199,7 +199,7 @@ def test_a_record_that_was_changed_in_its_file_is_found(repository: Repository) 
     assert hashlib.sha1(content).hexdigest() != path.parent.name + path.name
     path.chmod(0o600)
     path.write_bytes(zlib.compress(content))
-    assert any("its content does not match its id" in text for text in repository.wrong())
+    assert any("the record's content does not match its id" in text for text in repository.wrong())
 
 
 def test_a_chain_that_was_written_again_is_found(repository: Repository) -> None:

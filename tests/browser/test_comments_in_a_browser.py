@@ -167,7 +167,7 @@ def test_the_page_opens_the_folder_of_a_bead_in_an_editor_and_copies_the_line_th
     clone = repository / ".nobrakes" / "workspaces" / "till"
     git(repository, "init", "-q", str(clone))
     page.reload()
-    assert page.get_by_text(str(clone)).is_visible() and page.get_by_text("Agents wrote its files").is_visible()
+    assert page.get_by_text(str(clone)).is_visible() and page.get_by_text("Agents wrote the files").is_visible()
     person.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy nobrakes take till").click()
     page.get_by_text("Copied: nobrakes take till").wait_for()

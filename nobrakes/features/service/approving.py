@@ -67,7 +67,7 @@ def require(store: "Store", drafts: Collection[str]) -> None:
     if (feature := unsigned(store, drafts)) is not None:
         raise NotAllowed(
             f"the plan of feature {feature.id} ({feature.title[:60]}) is not signed off",
-            f"`nobrakes forge reviews {feature.id}` shows its reviews and the command for the sign-off.",
+            f"`nobrakes forge reviews {feature.id}` shows the plan's reviews and the command for the sign-off.",
         )
     for feature in store.features():
         if feature.stage in PLANNED and not {feature.id, *under(store, feature.id)}.isdisjoint(drafts):
@@ -109,7 +109,7 @@ def approve(store: "Store", choice: Choice, actor: str, seen: str | None = None)
     if seen is not None and seen != revision(store):
         raise NotAllowed(
             "the proposal changed while you read it, so nothing was approved",
-            "Read it again: `nobrakes commit-strategy`.",
+            "Read the proposal again: `nobrakes commit-strategy`.",
         )
     found = [change for bead in proposals(store) for change in bead.changes]
     drafts = store.listed([Status.DRAFT])

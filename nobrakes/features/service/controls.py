@@ -281,7 +281,7 @@ def edit(store: "Store", paths: Paths, config: "Config", id: str, wanted: Wanted
     if wanted.own or wanted.without or wanted.only is not None:
         values["criteria"] = wanted.criteria(default_criteria(stack(config, paths.root)))
     if not values:
-        raise UsageError("you gave no new value for the feature", f"`nobrakes forge show {id}` shows the present ones.")
+        raise UsageError("you gave no new value for the feature", f"`nobrakes forge show {id}` shows the values.")
     with store.write():
         after = store.change_feature(before.id, values, actor)
         epic: dict[str, Any] = {"notes": after.notes} if "notes" in values else {}
@@ -446,7 +446,7 @@ def _text(name: str, text: str) -> str:
 def _files(given: Sequence[str]) -> tuple[str, ...]:
     files = tuple(dict.fromkeys(clean(one).strip().removeprefix("./") for one in given if one.strip()))
     if len(files) > MAX_FILES:
-        raise UsageError(f"name at most {MAX_FILES} files, not {len(files)}", "Name their folder instead.")
+        raise UsageError(f"name at most {MAX_FILES} files, not {len(files)}", "Name the files' folder instead.")
     for one in files:
         if one.startswith("/") or ".." in one.split("/") or "\n" in one or len(one) > PATH:
             raise UsageError(

@@ -72,7 +72,7 @@ def propose(store: "Store", session: int, text: str, turn: Turn | None = None) -
         raise UsageError(f"the plan has more than {LARGEST_PLAN} characters", "Propose it in parts.")
     plan = plans_service.plan_in(redacted(clean(text)), "plan")
     if not plan.nodes:
-        raise PlanError("plan: it has no bead", "`nobrakes plan example` prints the format.")
+        raise PlanError("plan: the plan has no bead", "`nobrakes plan example` prints the format.")
     with store.write():
         feature = _planned(store, session)
         try:
@@ -165,7 +165,7 @@ def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str])
         if epic is None and bead is not None:
             return f"{bead.id} belongs to feature {feature.id}, and must stay in it"
         if epic is not None and epic not in own:
-            return f"its epic '{epic[:64]}' is not in feature {feature.id}"
+            return f"the bead's epic '{epic[:64]}' is not in feature {feature.id}"
     return ""
 
 
@@ -188,7 +188,7 @@ def plan_ready(store: "Store", session: int, turn: Turn | None = None) -> PlanVe
         # the progress of live beads makes no new plan
         is_new = version is None or not changes(version.beads, nodes).is_empty
         if version is None or is_new:
-            version = store.keep_plan(feature.id, nodes, "the Shaper called it complete", session_actor(session))
+            version = store.keep_plan(feature.id, nodes, "the Shaper called the plan complete", session_actor(session))
         over = {keys.REVISING: None, **({keys.SIGNED: None} if is_new else {})}
         store.note_feature(feature.id, over, session_actor(session))
         clean = 0 if is_new else feature.clean
@@ -216,13 +216,13 @@ def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]])
     if not work or not waits:
         raise NotAllowed(
             f"feature {feature.id} has no plan yet: it has no proposed beads",
-            "Propose its beads: `nobrakes agent propose -`.",
+            "Propose the feature's beads: `nobrakes agent propose -`.",
         )
     wanted = frozenset(feature.data.get(keys.LABELS, ()))
     if wanted and (bare := [n["id"] for n in work if wanted.isdisjoint(n.get("labels", ()))]):
         raise NotAllowed(
             f"the plan is not complete, because these beads have no label for their goal: {', '.join(bare[:10])}",
-            f"Propose each again with one of these labels: {', '.join(sorted(wanted)[:60])}.",
+            f"Propose each bead again with one of the labels: {', '.join(sorted(wanted)[:60])}.",
         )
     ids = [n["id"] for n in work]
     found, edges = store.around([feature.id, *(n["id"] for n in nodes)])
@@ -235,7 +235,7 @@ def _judge(store: "Store", feature: Feature, nodes: Sequence[Mapping[str, Any]])
     if wrong or deadlocks(seen, edges):
         raise NotAllowed(
             "the plan is not complete, because a bead could never start: " + "; ".join(wrong[:5]),
-            "Propose it without the dependencies that do not exist.",
+            "Propose the bead without the dependencies that do not exist.",
         )
 
 
@@ -258,7 +258,7 @@ def find(
         if category not in CATEGORIES:
             raise UsageError(f"'{clean(category)[:40]}' is not a category", f"Use one of: {', '.join(CATEGORIES)}.")
         if priority not in PRIORITIES:
-            raise UsageError("the priority of a finding has to be 1, 2 or 3", "1: must be fixed; 3: may be fixed.")
+            raise UsageError("the priority of a finding has to be 1, 2 or 3", "1: a fix is required; 3: optional.")
         text = _bounded(issue, FIELD)
         earlier = [one for one in store.findings(feature.id, feature.round) if one.domain == domain]
         if (same := next((one for one in earlier if one.issue == text), None)) is not None:
@@ -266,7 +266,7 @@ def find(
         if len(earlier) >= MAX_FINDINGS:
             raise NotAllowed(f"a reviewer has at most {MAX_FINDINGS} findings", "End your turn.")
         if bead and bead not in {node["id"] for node in store.plan_versions(feature.id)[-1].beads}:
-            raise UsageError(f"the plan has no bead '{clean(bead)[:64]}'", "Leave it out, or name a bead of the plan.")
+            raise UsageError(f"the plan has no bead '{clean(bead)[:64]}'", "Leave out the bead, or use a known one.")
         fixes = tuple(dict.fromkeys(_bounded(one, OPTION) for one in options[:MAX_FIXES] if one.strip()))
         made = Finding(
             0,
@@ -298,11 +298,11 @@ def _served(store: "Store", session: int, *, as_reviewer: bool) -> tuple[Feature
     """The feature that the session serves in this role, and its domain. NotAllowed."""
     if (found := store.feature_of_session(session)) is None:
         raise NotAllowed(
-            "this session is not for a feature, so it cannot propose a plan", "Write it in your last message."
+            "this session is not for a feature, so it cannot propose a plan", "Write the plan in your last message."
         )
     if as_reviewer and not found[1]:
         raise NotAllowed(
-            "this session makes the plan; other sessions review it",
+            "this session makes the plan; other sessions review plans",
             "Use `nobrakes agent propose` and `nobrakes agent plan-ready`.",
         )
     if found[1] and not as_reviewer:
@@ -316,8 +316,8 @@ def _planned(store: "Store", session: int) -> Feature:
     if feature.state is not State.ACTIVE or feature.stage not in PLANNED:
         where = feature.state.value if feature.state is not State.ACTIVE else feature.stage.value
         raise NotAllowed(
-            f"feature {feature.id} is not in planning: it is {where.replace('_', ' ')}",
-            "Write in your last message what should change. A person can then ask for it.",
+            f"feature {feature.id} is not in planning: its state is {where.replace('_', ' ')}",
+            "Write in your last message what should change in the plan. A person can then ask for the change.",
         )
     return feature
 
@@ -492,8 +492,8 @@ MAX_ARGUMENT = 100_000
 BEGIN = "Look at the repository and the graph, then begin."
 GO_ON = "We go on. Read the graph again: it may have changed."
 HOW_TO_PLAN = (
-    "Install it (https://code.claude.com/docs) and log in, or set agents.claude.executable in config.toml.\n"
-    "Without it: `nobrakes plan example` prints a plan to start from, and an agent of your own can be the\n"
+    "Install Claude Code (https://code.claude.com/docs) and log in, or set agents.claude.executable in config.toml.\n"
+    "Without Claude Code: `nobrakes plan example` prints a plan to start from, and an agent of your own can be the\n"
     "Shaper with the text of `nobrakes shape --print`."
 )
 _READING = (

@@ -491,7 +491,7 @@ class Rollbacks:
             if not _is_as_seen(self.ports.store, one):
                 return False
             self._hand_in(one, made.commit, main, merges)
-            tell(store, one.feature, f"bead {one.bead.id} hands its rollback in for review{gone}", "info")
+            tell(store, one.feature, f"bead {one.bead.id} hands in the rollback for review{gone}", "info")
         return True
 
     def _hand_in(self, one: _Rolling, commit: str, main: str, merges: Sequence[Merged]) -> None:

@@ -75,7 +75,7 @@ class Following:
             return LandingBlocker(
                 Cause.UNTRACKED,
                 f"the merge would overwrite files that are not in git: {named(lost)}",
-                "Add and commit them, or move them away.",
+                "Add and commit these files, or move them away.",
             )
         tried = self._try()
         if tried.code == 0:

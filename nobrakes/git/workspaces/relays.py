@@ -49,7 +49,7 @@ class RelayClones:
         such as the one around a broken `.git`."""
         check(self.root)
         if self.place.git_dir != os.path.realpath(git_folder(self.root) or ""):
-            raise NotARepository(f"{self.root} is a broken git repository", "Repair it, or name another repository.")
+            raise NotARepository(f"{self.root} is a broken git repository", "Repair that repository, or name another.")
         return self.place.head()
 
     def making(self, session: int, start: str, worker: str) -> tuple[Argv, ...]:

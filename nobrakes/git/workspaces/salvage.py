@@ -349,7 +349,7 @@ def objects_folder(clone: str, ours: str) -> str:
 def _tampered(clone: str, what: str) -> Tampered:
     return Tampered(
         f"nobrakes cannot fetch the workspace {os.path.basename(clone)}: {what}",
-        "Look into the workspace; `nobrakes show` shows what the agent did there.",
+        "Inspect the workspace; `nobrakes show` shows what its agent did.",
     )
 
 

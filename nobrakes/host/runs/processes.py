@@ -421,7 +421,7 @@ class LocalProcesses(Outputs):
                 pids = ", ".join(sorted({str(process.pid) for process in left}))
                 raise NobrakesError(
                     f"cannot stop run {run.id}: process {pids} is still there after SIGKILL",
-                    "Look at it with `ps -p PID -o pid,user,stat,wchan,args`: it waits for a disk, or belongs to root.",
+                    "`ps -p PID -o pid,user,stat,wchan,args` shows why: it waits for a disk, or belongs to root.",
                 )
             told = list(dict.fromkeys(left))  # in this order: the wrapper must not see its step end
             for process in told:

@@ -40,7 +40,7 @@ _SHIPPED = {
     f"{TEMPLATES}/{TASK}": "task.md",
     f"{TEMPLATES}/{SETTINGS}": "settings.json",
 }
-AGAIN = "Fix the file, or move it away; nobrakes then writes a new one."
+AGAIN = "Fix the file, or move it away; nobrakes then writes a new file."
 MAX_DOCUMENT_BYTES = 200_000
 """Characters of a template or skill that are read."""
 

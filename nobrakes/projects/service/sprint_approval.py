@@ -103,7 +103,7 @@ def offer(
     if not config.checks:
         raise NotAllowed(
             "the project has no checks, so nothing can show that its work is good",
-            "Add one: `nobrakes config set checks.test.command 'COMMAND'`.",
+            "Add a check: `nobrakes config set checks.test.command 'COMMAND'`.",
         )
     if (going := store.sprints_going()) is not None and going.run.state is model.RunState.GOING and not later:
         raise model.going_already(going.run)
@@ -115,7 +115,7 @@ def offer(
     if not boxes:
         raise NotAllowed(
             "the brief on main has no success criteria, so the project could never be complete",
-            "Write boxes (`- [ ] …`) below `## Success Criteria` in CLAUDE.md, and commit it.",
+            "Write boxes (`- [ ] …`) below `## Success Criteria` in CLAUDE.md, and commit the file.",
         )
     caps, items = limits(store, config).caps, _items(roadmap, limited.items)
     limits_in = {model.ITEMS: " ".join(model.item_id(one.text) for one in items)}
@@ -171,7 +171,7 @@ def _caps(caps: Caps) -> list[str]:
         found += [f"{name}: {', '.join(parts)}"] if parts else []
     if caps.calls_per_hour is not None:
         found.append(f"{count(caps.calls_per_hour, 'agent')} an hour")
-    return found or ["none (set them in `[caps]` of .nobrakes/config.toml)"]
+    return found or ["none (set caps in `[caps]` of .nobrakes/config.toml)"]
 
 
 def accept(store: "Store", paths: Paths, wanted: Offer, actor: str) -> model.SprintRun:

@@ -67,7 +67,7 @@ def address_of(setting: str, remote: str) -> Address | None:
     found = named(setting)
     if found is None:
         why = f"review.code_host_repository is not a repository: {setting[:80]}"
-        raise ConfigError(why, 'Write it like "github.com/owner/name".')
+        raise ConfigError(why, 'Write the repository like "github.com/owner/name".')
     return found
 
 

@@ -198,8 +198,8 @@ def tell_of_others(ports: Ports, pull: PullRequest, told: Told | None) -> None:
     if not head or head in {pull.head, *pushed(ports, pull.bead)} or (git.has(head) and git.contains(pull.head, head)):
         return
     text = (
-        f"{pull.bead}: people merged pull request {pull.name} at {head[:12]}, which nobrakes did not push; it checked "
-        f"{pull.head[:12]}. The merged commit counts as the work: look at it with `nobrakes show {pull.bead}`"
+        f"{pull.bead}: people merged pull request {pull.name} at {head[:12]}, which nobrakes did not push. nobrakes "
+        f"checked {pull.head[:12]}. The merged commit counts as the work: `nobrakes show {pull.bead}` shows the work"
     )
     ports.notifier.tell(Notice(text, pull.bead, urgent=True))
 

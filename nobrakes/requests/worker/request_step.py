@@ -111,7 +111,7 @@ class GivenUp:
             self._tried.add(key)
             requests_exchange.archive(self.ports, pull.bead)
             if not host.supports_pull_requests:
-                store.save_pull(replace(pull, state=PullState.CLOSED, says="its bead was cancelled"))
+                store.save_pull(replace(pull, state=PullState.CLOSED, says="the bead was cancelled"))
                 continue
             self._begin(host, pull, requests_exchange.pushed(self.ports, pull.bead), status is Status.DONE)
 
@@ -461,7 +461,7 @@ def _about(pull: PullRequest) -> Mapping[str, Any]:
 NAME = "pulls merged meanwhile"
 UNREVIEWED = (Status.ESCALATED, Status.OPEN)
 """Its question is open, or its epic has more to do."""
-SAID = "people merged its pull request"
+SAID = "people merged the bead's pull request"
 
 
 class MergedMeanwhile:

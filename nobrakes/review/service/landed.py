@@ -39,8 +39,8 @@ def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection
         return ""
     named = first_of([f"{bead} ({commit[:12]})" for bead, commit in gone], NAMED)
     return (
-        f"main was rewritten and no longer contains these done beads: {named}. Restore one with "
-        "`git cherry-pick COMMIT` on main, or let agents do it again with `nobrakes reopen BEAD`"
+        f"main was rewritten and no longer contains these done beads: {named}. Restore a bead with "
+        "`git cherry-pick COMMIT` on main, or let agents redo the bead with `nobrakes reopen BEAD`"
     )
 
 

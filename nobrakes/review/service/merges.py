@@ -462,7 +462,7 @@ def quarantine(
         known = ", ".join(names) or "none"
         raise UsageError(f"unknown check '{check[:40]}'", f"Configured checks: {known}.")
     if not reason.strip():
-        raise UsageError("a quarantine needs a reason", 'Say why, so that others understand it later: --reason "…"')
+        raise UsageError("a quarantine needs a reason", 'Say why, so that others understand the reason: --reason "…"')
     if len(test) > MAX_NAME or not test.isprintable() or len(reason) > MAX_NAME:
         raise UsageError(
             f"a test's name or a reason is longer than {MAX_NAME} characters", "Copy the name from the test output."

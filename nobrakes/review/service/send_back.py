@@ -118,7 +118,7 @@ def seen(store: "Store", git: "Git", bead: str, at: str, is_outdated_ok: bool) -
     if not is_outdated_ok:
         raise NotAllowed(
             f"the work has changed: your comments refer to {at[:7]}, but the work is now at {now.head[:7]}",
-            f"Look again: `nobrakes diff {bead}`. To send them anyway, about {at[:7]}, add --outdated.",
+            f"See the work: `nobrakes diff {bead}`. To send your comments anyway, about {at[:7]}, add --outdated.",
         )
     made = git.made(at)
     base = git.fork(now.base, made.commit) if made is not None else None

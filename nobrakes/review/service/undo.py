@@ -80,7 +80,7 @@ _ON_DISK = frozenset({Kind.ARCHIVE_EXPIRED, Kind.CONFIG_CHANGED})
 _FINAL: Mapping[Kind, str] = {
     Kind.RETRIED: "nobrakes has already reset the bead's failures. `nobrakes hold {bead}` keeps agents off the bead",
     Kind.RESOLVED: "the decision already took effect",
-    Kind.ANSWER_TAKEN_BACK: "the question is open again. `nobrakes escalations` shows how to answer",
+    Kind.ANSWER_TAKEN_BACK: "the decision's question is open again. `nobrakes escalations` shows how to answer",
     Kind.TAKEN: "taking the bead stopped an agent's work. `nobrakes retry {bead}` gives the bead back to agents",
     Kind.HANDED_IN: "the Reviewer already has the work. `nobrakes hold {bead}` keeps agents off after the review",
     Kind.REVIEW_REJECTED: "the bead's review has ended. `nobrakes hold {bead}` keeps agents away from the bead",
@@ -293,7 +293,7 @@ def asked(store: "Store", git: Git, bead: Bead, merge: Merged, actor: str, base:
     name = f"{bead.id}-back-{merge.commit[:8]}"
     known = store.beads(ids=[name])
     if known and known[0].status not in CLOSED:
-        raise NotAllowed(f"bead {name} already reverts {bead.id}", f"See it: `nobrakes show {name}`")
+        raise NotAllowed(f"bead {name} already reverts {bead.id}", f"See that bead: `nobrakes show {name}`")
     heard = git.catch_up()
     if heard.landing is not Landing.MOVED:
         raise NotAllowed(f"nobrakes cannot read {line} now: {heard.reason}")
@@ -525,7 +525,7 @@ def _merge(
     if keep is not None:
         keep(bead, base, commit)
     marked, taken = f"{by}{MARK}", {"commit": commit, "revert": reverted, "undone": [event.seq]}
-    why = f"{by} reverted merge {commit[:12]} of this bead; `nobrakes release {bead.id}` lets agents work on it again"
+    why = f"{by} reverted merge {commit[:12]} of this bead; `nobrakes release {bead.id}` lets agents work again"
     with store.write():
         store.record(Event(Kind.REVERTED, bead.id, actor=marked, data=taken))
         store.record(Event(Kind.HELD, bead.id, actor=marked, data={"reason": why}))
@@ -634,7 +634,7 @@ def _draft_again(store: "Store", event: Event, actor: str) -> None:
         return
     _require_unbegun(store, event)
     if bead.status not in (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.OPEN):
-        raise _refuse(event, f"{bead.id} has moved on; `nobrakes hold {bead.id}` keeps agents away from it")
+        raise _refuse(event, f"{bead.id} has moved on; `nobrakes hold {bead.id}` keeps agents off the bead")
     store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
 
 
@@ -683,7 +683,7 @@ def _unswitched(store: "Store", event: Event, actor: str) -> None:
 def _unlimited(store: "Store", event: Event, actor: str) -> None:
     before, after = dict(event.data.get("before", {})), dict(event.data.get("after", {}))
     if any(name.startswith("caps.") for name in after):
-        raise _refuse(event, "agents may have spent more since then. `nobrakes providers` shows the caps")
+        raise _refuse(event, "agents may have spent more since that step. `nobrakes providers` shows the caps")
     if overrides(store) != after:
         raise _refuse(event, "somebody changed the limits again later")
     store.set_setting(LIMITS, json.dumps(before, sort_keys=True) if before else None)

@@ -301,7 +301,7 @@ def found(store: "Store", number: int) -> sessions_model.Session:
     one = store.session(number)
     if one.kind is not sessions_model.SessionKind.RELAY:
         why = f"session {number} is not a relay session: it is {one.kind.value}"
-        raise UsageError(why, "`nobrakes sessions` lists them.")
+        raise UsageError(why, "`nobrakes sessions` lists the sessions.")
     return one
 
 
@@ -318,7 +318,7 @@ def say(store: "Store", number: int, prompt: str, actor: str) -> sessions_model.
     if not prompt.strip():
         raise UsageError("the prompt is empty", "Say what the agent has to do next.")
     if one.state is sessions_model.State.ENDED:
-        raise NotAllowed(f"session {number} has ended", "Begin a new one: `nobrakes session start --works TEXT`.")
+        raise NotAllowed(f"session {number} has ended", "Start a new session: `nobrakes session start --works TEXT`.")
     asked = next((e for e in store.escalations() if e.session == number and _says_on(e)), None)
     if asked is not None:
         desk.answer(store, asked.id, prompt, actor)

@@ -224,7 +224,7 @@ def find_session(store: "Store", paths: Paths, name_or_bead: str) -> AgentOutput
     if kind == "session" and number.isascii() and number.isdigit() and len(number) < 19:
         turns = store.turns(int(number))
         if not turns:
-            raise NotAllowed(f"session {number} has not begun its first turn", "`nobrakes sessions` shows its state.")
+            raise NotAllowed(f"session {number} has not begun its first turn", "`nobrakes sessions` shows the state.")
         return turn_output(paths, store.session(int(number)), turns[-1])
     working = [a for a in store.board(Limits()).attempts if a.role is not Role.REVIEWER]
     for attempt in working:

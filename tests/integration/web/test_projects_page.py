@@ -106,7 +106,7 @@ def test_sprints_are_approved_on_their_page_for_what_it_shows(site: Served, tea:
     assert (run["terms"]["items"], run["terms"]["usd"]) == (
         "R1 R2",
         "2.5",
-    ) and "the next one starts the sprints" in made["said"]
+    ) and "the next starts the sprints" in made["said"]
     page = site.get("/r/tea/sprints").text
     assert "At work" in page and "0 of 2 sprints done" in page and "of $2.5" in page and "project-run" not in page
     assert "already" in pressed(site, "project-run", 409, **own, seen=seen)["error"]["message"]

@@ -437,7 +437,7 @@ def test_a_shaper_neither_plans_under_another_epic_nor_writes_the_facts_of_a_fea
     world.store.put([Bead("other", "Other", type=BeadType.EPIC, status=Status.OPEN)], [], "me")
     mine = "{id: mine, title: Mine, type: epic}, {id: a1, title: A, epic: mine}"
     foreign = "{id: other, title: Another}, {id: b1, title: B, epic: other}"
-    with pytest.raises(PlanError, match="its epic 'other' is not in feature login"):
+    with pytest.raises(PlanError, match="the bead's epic 'other' is not in feature login"):
         shaping.propose(world.store, 1, f"beads: [{mine}, {foreign}]")
     with pytest.raises(PlanError, match="reserves for features"):
         shaping.propose(world.store, 1, "beads: [{id: a1, title: A, metadata: {feature: {stage: done}}}]")
