@@ -63,7 +63,7 @@ class App:
         from .store import open_store
 
         if os.environ.get("NOBRAKES_DOOR"):
-            raise NotAllowed("in its sandbox an agent can access only its own bead", "`nobrakes agent bead` shows it.")
+            raise NotAllowed("a sandboxed agent can access only its own bead", "`nobrakes agent bead` shows the bead.")
         if not os.path.lexists(self.paths.database) and not is_agent():
             from .snapshot.service import make_missing
 
@@ -182,7 +182,7 @@ def _note(text: str) -> None:
 def _keep_up(paths: Paths) -> None:
     """Write what agents filed beside the database too (snapshot.log), for people."""
     with App(paths) as app:
-        assert app.store, "a store that is opened catches up"
+        assert app.store, "opening the store imports what agents filed"
 
 
 def open_app(start: str | None = None, is_reading: bool = False) -> App:
@@ -309,7 +309,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
         people.tell(Notice(text))
     signer = cast("Repository", app.git).signer  # what signs now and cannot later leaves no commit unsigned
     unsigned = signer.unsigned(app.config.review.land)
-    again = "This was tested when the daemon started. `nobrakes doctor` tests it again; the next start uses the result"
+    again = "The daemon tested signing when it started. `nobrakes doctor` tests again; then restart the daemon"
     app.store.set_setting(UNSIGNED, f"{unsigned}. {again}" if unsigned else None)
     if unsigned:
         people.tell(Notice(unsigned, urgent=True))
@@ -325,7 +325,7 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     results = Proving(ports_of(app, app.notifier), tell).tried(app.git.main())
     if overall(results) is CheckOutcome.PASS:
         return True, [passed(results)]
-    what = "no check has run on main" if setup_failed(results) else "main fails its checks"
+    what = "the checks could not run on main" if setup_failed(results) else "main fails its checks"
     return False, [what, *said_of(results), *advice(results, app.config.contract())]
 
 
@@ -339,11 +339,11 @@ def untried(app: App) -> str:
         main = app.git.main()
         tree = app.git.tree(main)
         passed = Validation(ports_of(app, app.notifier)).recorded(tree)
-        why = "; it passed, but with other checks or in another environment (PATH, LANG and similar variables)"
+        why = "; main passed only with other checks or in another environment (PATH, LANG and similar variables)"
         otherwise = why if passed is None and app.store.passed_otherwise(tree) else ""
     except NobrakesError:
         return ""  # the doctor says it of its own accord
-    tried = "`nobrakes init --trial` runs the checks now; otherwise the first run does"
+    tried = "`nobrakes init --trial` runs the checks now; otherwise `nobrakes run` runs them first"
     return "" if passed is not None else f"main at {main[:12]} is not known to pass its checks{otherwise}: {tried}"
 
 
@@ -390,7 +390,7 @@ def here(app: App) -> "Here":
         except NobrakesError:
             return False
 
-    assert app.config, "what is wrong with the file is found while it is read"
+    assert app.config, "reading the settings reports mistakes"
     environment, troubles = app.environment(), (app.sandbox_trouble, app.wall_trouble)
     return Here(environment, process_environment(), in_main, *troubles, app.misconfigured)
 

@@ -80,8 +80,8 @@ def _parameter(one: Given) -> Parameter:
 
 
 FORGE = "Forge: plan the work"
-BOARD = "Board: see where things are"
-DESK = "Decision Desk: what waits for you"
+BOARD = "Board: see the state of the work"
+DESK = "Decision Desk: decide what waits for you"
 BREAKER = "Breaker Box: start, stop, repair"
 AGENTS = "For agents"
 JOURNEYS = (FORGE, BOARD, DESK, BREAKER, AGENTS)
@@ -289,7 +289,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("agent bead", "agent:bead", AGENTS, "Show your bead, its criteria, and people's answers."),
     Entry("agent attempts", "agent:attempts", AGENTS, "Show the notes of earlier attempts on your bead."),
     Entry("agent whats-next", "agent:whats_next", AGENTS, "Show your next step, based on plan, questions and commits."),
-    Entry("agent log", "agent:log", AGENTS, "Write a line into the bead's log."),
+    Entry("agent log", "agent:log", AGENTS, "Write a line into your bead's log."),
     Entry("agent progress", "agent:progress", AGENTS, "Report your progress."),
     Entry("agent test", "agent:test", AGENTS, "Run the project's checks in your workspace."),
     Entry("agent notify", "agent:notify", AGENTS, "Send the person a notice, without waiting."),

@@ -277,7 +277,7 @@ class Check:
 
 
 NOT_SO_FAR = "not reached"
-NO_TOOL = "unknown: the agent called no tool under the names that were tried"
+NO_TOOL = "unknown: the agent called no tool by a name that this test knows"
 BY_THE_MINUTE = "gemini-cli"
 """Its ACP mode (0.61.0) names a session's file by the minute, and loses one that it resumes in the same minute."""
 
@@ -375,15 +375,15 @@ def _asked(fixture: Fixture, ran: AgentRun) -> Check:
     escaped, refused = _escaped(fixture), _event(ran, "permission", allowed=False)
     if escaped:
         why = "the guard's refusal had no effect" if refused else "the agent did not ask, so the guard cannot refuse"
-        return Check("deny", False, f"{why}: {escaped} was made")
-    return Check("deny", True) if refused else Check("deny", None, "unknown: the agent asked for nothing")
+        return Check("deny", False, f"{why}: the file {escaped} was created")
+    return Check("deny", True) if refused else Check("deny", None, "unknown: the agent asked for no permission")
 
 
 def _deny(fixture: Fixture, ran: AgentRun) -> Check:
     if escaped := _escaped(fixture):
-        return Check("deny", False, f"the guard's refusal had no effect: {escaped} was made")
+        return Check("deny", False, f"the guard's refusal had no effect: the file {escaped} was created")
     told = ran.told().count(REFUSED)
-    return Check("deny", told > 0, "" if told else "the model never heard of a refusal: was the guard asked?")
+    return Check("deny", told > 0, "" if told else "the model got no refusal: perhaps the agent did not ask the guard")
 
 
 def _resume(fixture: Fixture, first: AgentRun) -> Check:
@@ -403,7 +403,7 @@ def _kill(fixture: Fixture) -> Check:
     fixture.script(lambda dialect: dialect.shell(f'python3 -c "{_SLEEPER}"'), DONE)
     ran, left = fixture.stop("Wait.", PID)
     if left == [0]:
-        return Check("kill", False, f"the command to stop never started: {_end(ran)}")
+        return Check("kill", False, f"the command that the test stops never started: {_end(ran)}")
     return Check("kill", not left, "a process of the agent survived the kill; nobrakes ended it" if left else "")
 
 

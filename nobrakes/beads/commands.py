@@ -200,8 +200,8 @@ def retry(
     known(app.store, bead)
     found = taking.retry(app.store, bead, by, note, all, app.paths)
     did = [f"escalation {number} is resolved" for number in found.resolved]
-    did += [f"the hold is released ({one_line(found.released)})"] if found.released is not None else []
-    did += [f"{count(found.failures, 'failure')} no longer counted"] if found.failures else []
+    did += [f"the bead's hold is released ({one_line(found.released)})"] if found.released is not None else []
+    did += [f"{count(found.failures, 'failure')} of the bead no longer counted"] if found.failures else []
     did += [f"{count(found.breakers, 'breaker')} reset"] if found.breakers else []
     return found, "; ".join([f"{bead} is {found.bead.status.value} again", *did])
 

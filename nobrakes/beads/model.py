@@ -551,7 +551,7 @@ def next_name(names: Sequence[str], cursor: int, in_use: Collection[str]) -> tup
             name = names[place] if round_ == 1 else f"{names[place]} {round_}"
             if name not in in_use:
                 return name, (place + 1) % len(names)
-    raise AssertionError("more rounds than names in use always leave one free")
+    raise AssertionError("every agent name is in use")
 
 
 def fences(refs: Iterable[str]) -> dict[str, int]:

@@ -105,7 +105,7 @@ def _unsure(last: "Last", bead: str, by_request: bool) -> NotAllowed:
 
 
 def archive(
-    expire: Annotated[bool, Field("Remove the archived work that can be removed.", ("--expire",))] = False,
+    expire: Annotated[bool, Field("Remove archived work that was merged long ago.", ("--expire",))] = False,
     as_json: AsJson = False,
 ) -> Output:
     """List archived branches and work, and which of them may be removed: merged longer ago than

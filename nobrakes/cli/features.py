@@ -298,11 +298,11 @@ def rollback(
 
 
 def _what(seen: "RollbackView") -> str:
-    gone = f"; {count(len(seen.off_main), 'merge')} skipped, because main no longer has them" if seen.off_main else ""
+    gone = f"; {count(len(seen.off_main), 'merge')} skipped, because no longer on main" if seen.off_main else ""
     stops = f" ({count(len(seen.stops), 'agent')} stopped)" if seen.stops else ""
     taken = f"{count(len(seen.reverts), 'merge')} reverted on main by one commit"
     if not seen.reverts:
-        taken = "no merge reverted on main"
+        taken = "no merge of the feature reverted on main"
     return (
         f"not rolled back. A rollback of {seen.feature} means: {count(len(seen.cancels), 'bead')} cancelled{stops}, "
         f"{taken}{gone}"

@@ -173,7 +173,7 @@ def commit_strategy(
     out = [text]
     if isinstance(done, approving.Approved):
         if done.left:
-            out.append(f"to compare: nobrakes commit-strategy --dry-run; to approve one: --overwrite {done.left[0]}")
+            out.append(f"to compare: nobrakes commit-strategy --dry-run; to approve anyway: --overwrite {done.left[0]}")
         out += ["to undo: nobrakes undo"] if done.approved or done.changes or done.features else []
         out += ["to start the work: nobrakes run"] if done.approved and not begun else []
     return said(done, "\n".join(out))
@@ -243,7 +243,7 @@ def _bead(bead: "ChangedBead", screen: Screen) -> Iterator[str]:
             yield screen.paint(shown, style) if style else shown
 
 
-_NOTES = {"already": "  (so already)", "closed": "  (the bead is closed)"}
+_NOTES = {"already": "  (so already)", "closed": "  (no effect: the bead is closed)"}
 
 
 def _change(change: "ProposedChange", screen: Screen) -> Iterator[str]:

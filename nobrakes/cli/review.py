@@ -159,7 +159,7 @@ def verify(
 
             report = merges.rerun(app.git, report, app_module.rerun(app, lambda _: None), today, tell)
     error = (
-        Unproven(f"main does not match its evidence: {_times(len(report.wrong), 'fault')}") if report.wrong else None
+        Unproven(f"main and its evidence do not match: {_times(len(report.wrong), 'fault')}") if report.wrong else None
     )
     return Output(report, lambda screen: _report(report, screen), error)
 

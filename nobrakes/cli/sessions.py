@@ -225,7 +225,7 @@ def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
             "the agent works in your checkout; before each turn nobrakes saves your files to",
             f"  {one_line(found.kept)}",
             "  each folder has HEAD, the index, ignored files, and a repository with the rest in branch `before`:",
-            "  git fetch FOLDER/repository.git before:before-session  restores them as a branch of yours",
+            "  git fetch FOLDER/repository.git before:before-session  restores all other files as your branch",
         ]
     out += ["the agent's last message:", *(f"  {line}" for line in lines(found.last_words))] if found.last_words else []
     return out

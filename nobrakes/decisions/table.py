@@ -28,7 +28,7 @@ class About(StrEnum):
     """What is asked about."""
 
     BEAD = "a bead"
-    EPIC = "an epic that is merged as one"
+    EPIC = "an epic that is merged as one change"
     TESTS = "a bead whose Test Writer changed the checks"
     CONTRACT = "a bead that adds or changes the checks"
     SESSION = "a session"
@@ -183,7 +183,7 @@ TABLE: Mapping[EscalationType, Rows] = {
         "answer": {
             About.BEAD: Way(Effect.ANSWER, "Answer", "The bead continues, and the next prompt contains your words."),
             About.SESSION: Way(Effect.ANSWER, "Answer", "The session continues, and the agent reads your words."),
-            About.MACHINE: Way(Effect.ANSWER, "Answer", "The waiting work continues, and the agent reads your words."),
+            About.MACHINE: Way(Effect.ANSWER, "Answer", "The stopped work continues, and the agent reads your words."),
         },
         **_STOPPED,
         "retry": {

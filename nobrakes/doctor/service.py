@@ -229,7 +229,7 @@ def _rebuild(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
 def _repairs_workspaces(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
     there = _needed(store)
     if git is None:
-        raise GitFailed("git does not work here", "`nobrakes doctor` shows why.")
+        raise GitFailed("git does not work in this repository", "`nobrakes doctor` shows why.")
     known = {bead.id: bead for bead in there.beads()}
     lines = []
     for name in stale_workspaces(there, paths):
@@ -247,7 +247,7 @@ def _repairs_workspaces(store: Opened, git: "Git | None", paths: Paths) -> list[
 
 def _refs_of(store: Opened, git: "Git | None", paths: Paths) -> list[str]:
     if git is None:
-        raise GitFailed("git does not work here", "`nobrakes doctor` shows why.")
+        raise GitFailed("git does not work in this repository", "`nobrakes doctor` shows why.")
     found = [(one, git.restore(one)) for one in git.broken_refs(in_depth=True) if one.held_in]
     told = (f"{one.ref} is {'repaired' if done else 'still broken'}: {one.held_in}" for one, done in found)
     return list(told) or ["no workspace has the commit of a broken git ref"]
@@ -567,7 +567,7 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
     stale = [b for b in store.beads(WORKING) if b.lease_until is not None and b.lease_until < now]
     if stale:
         ids = ", ".join(b.id for b in stale[:10])
-        what = "the daemon is slow to report" if pid else "`nobrakes run` continues the work"
+        what = "the daemon is running but slow" if pid else "`nobrakes run` continues the work"
         yield Finding("leases", WARNING, f"the agents on {ids} have not reported for too long; {what}")
     yield Finding("daemon", OK, f"a daemon is running (process {pid})" if pid else "no daemon is running")
 

@@ -88,7 +88,7 @@ def _checks_began(event: Event) -> str:
 def _culprit(event: Event) -> str:
     why = work_status.plain(str(event.data.get("why") or ""))
     return ": ".join(
-        part for part in ("found what broke main" if event.data.get("commit") else "no culprit found", why) if part
+        part for part in ("found the breaking commit" if event.data.get("commit") else "no culprit found", why) if part
     )
 
 
@@ -127,7 +127,7 @@ def _plan_review(event: Event) -> str:
         return f"plan review began: {whose}"
     detail = one_line(str(event.data.get("detail") or ""))
     found = f"{whose}: {_said(event, 'state')}, {event.data.get('findings')} found"
-    return f"plan review ended: {found}{f': {detail}' if detail else ''}"
+    return f"a review of the plan ended: {found}{f': {detail}' if detail else ''}"
 
 
 def _read(event: Event) -> str:
@@ -256,7 +256,7 @@ TABLE: Mapping[Kind, KindDescription] = {
     Kind.CHANGE_PROPOSED: _row(
         "Somebody proposed a change of the bead. No person has approved it yet.",
         "parts",
-        inside="A proposal changes nothing. The approved change has a public event of its own.",
+        inside="A proposal does not change the bead. The approved change has a public event of its own.",
     ),
     Kind.CHANGE_DROPPED: _row("A proposed change was dropped.", "parts why", inside="The bead stays unchanged."),
     Kind.CHANGE_APPROVED: _row(

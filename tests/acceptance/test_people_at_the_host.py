@@ -312,7 +312,7 @@ def test_an_epic_is_not_called_done_while_its_beads_wait_to_be_merged(a_team: Ma
     small(team)
     team.run_on()
     said = team.nobrakes("done", "shop", expect=None)
-    assert said.returncode == 17 and "when people merge its pull request" in said.stderr, said
+    assert said.returncode == 17 and "after its pull request is merged" in said.stderr, said
     team.hub.merge(1)
     team.run_on()
     assert team.status("shop") == "done"

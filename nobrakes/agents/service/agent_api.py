@@ -165,11 +165,11 @@ _FORM = (
         "option", 'A choice, as "LABEL: what it means; costs what it costs"; from 2 to 12.', list, (), most=MAX_OPTIONS
     ),
     Parameter("recommend", "The label of the option that you recommend.", list, (), most=MAX_OPTIONS),
-    Parameter("checkbox", "Several options may be chosen.", bool, False),
-    Parameter("yes_no", "The answer is yes or no.", bool, False),
-    Parameter("long", "The answer is a longer text.", bool, False),
-    Parameter("optional", "The person may leave it open: you decide then.", bool, False),
-    Parameter("priority", "How urgent it is, from 1 (most urgent) to 3; default 2.", int, least=1, most=3),
+    Parameter("checkbox", "Let the person choose several options.", bool, False),
+    Parameter("yes_no", "Ask for yes or no as the answer.", bool, False),
+    Parameter("long", "Ask for a long text as the answer.", bool, False),
+    Parameter("optional", "Let the person skip the question: then you decide.", bool, False),
+    Parameter("priority", "How urgent the question is, from 1 (most urgent) to 3; default 2.", int, least=1, most=3),
     Parameter("context", "What the person must know to decide.", default=""),
 )
 
@@ -182,20 +182,20 @@ OPERATIONS: "tuple[Operation, ...]" = (
     Operation("log", "Write a line into the bead's log, for later agents.", _said("log"), (_TEXT,)),
     Operation(
         "progress",
-        "Report your progress. The person sees it next to your commits.",
+        "Report your progress. The person sees the report next to your commits.",
         _progress,
         (
             _TEXT,
             Parameter("step", "The step that you finished and committed, from 0 on.", int),
             Parameter("of", "How many steps there are, from 1 on.", int, least=1),
             Parameter("percent", "How much of your bead is done, from 0 to 100.", int, most=100),
-            Parameter("work_type", "What you are at.", choices=WORK_TYPES),
+            Parameter("work_type", "The kind of work that you are doing.", choices=WORK_TYPES),
         ),
     ),
     Operation(
         "test",
-        "Run the project's checks in your workspace. A person sees each call as one test round. A pass here is no "
-        "proof: the review runs the checks again, in a fresh checkout.",
+        "Run the project's checks in your workspace. A person sees each run as one test round. A pass does not "
+        "replace the review, which runs the checks again in a fresh checkout.",
         _test,
         (Parameter("check", "The name of one check.", default=""),),
     ),
@@ -209,7 +209,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "blocked",
-        "Report that you cannot continue without the person. This question is shown first. Commit before: your session "
+        "Report that you cannot continue without the person. The person sees it first. Commit before: your session "
         "ends, the bead waits, and this session gets the answer.",
         _blocked,
         (
@@ -245,10 +245,10 @@ OPERATIONS: "tuple[Operation, ...]" = (
         _escalate,
         (
             Parameter("suggestion", "What should be done, in one line.", required=True),
-            Parameter("detail", "More about it.", default=""),
+            Parameter("detail", "More about the suggestion.", default=""),
             Parameter(
                 "severity",
-                "How important it is now. `urgent` is sent in quiet hours too.",
+                "How important the suggestion is. `urgent` notices are sent in quiet hours too.",
                 default="info",
                 choices=client.SEVERITIES,
             ),
@@ -260,7 +260,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
         _forging("document"),
         (
             Parameter("text", "The document, as Markdown.", required=True),
-            Parameter("kind", "What it is.", default="decision", choices=client.DOCUMENTS),
+            Parameter("kind", "The kind of document.", default="decision", choices=client.DOCUMENTS),
         ),
     ),
     Operation(
@@ -274,7 +274,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
     Operation(
         "plan-ready",
         "Report that your feature's plan is complete: nobrakes saves a version and reviews it. Then end your turn. "
-        "Refused while the plan is empty, a bead of it could never start, or you have open questions.",
+        "nobrakes refuses an empty plan, a plan with a bead that can never start, or open questions.",
         _forging("forging_plan_ready"),
     ),
     Operation(
@@ -291,23 +291,23 @@ OPERATIONS: "tuple[Operation, ...]" = (
     ),
     Operation(
         "finding",
-        "Report a problem of the plan that you review; a person decides. Only plan reviewers can use this.",
+        "Report a problem in the plan that you review; a person decides. Only plan reviewers can use this.",
         _forging("finding"),
         (
             Parameter("issue", "What is wrong.", required=True),
-            Parameter("impact", "The effect if it is not fixed.", required=True),
-            Parameter("option", "A way to fix it, the best one first; at most 6.", list, (), most=6),
+            Parameter("impact", "The effect if the problem is not fixed.", required=True),
+            Parameter("option", "A way to fix the problem, the best way first; at most 6.", list, (), most=6),
             Parameter("category", "The kind of problem.", default=CATEGORIES[0], choices=CATEGORIES),
-            Parameter("priority", "From 1 to 3: 1 must be fixed, 2 should be, 3 may be.", int, 2, least=1, most=3),
-            Parameter("about", "The bead of the plan.", default=""),
+            Parameter("priority", "1: must be fixed, 2: should be fixed, 3: may be fixed.", int, 2, least=1, most=3),
+            Parameter("about", "The planned bead that has the problem.", default=""),
         ),
     ),
     Operation(
         "done",
-        "Hand in: how it ended, and what the next agent should know. Commit first; then end your session.",
+        "Hand in your work: how it ended, and what the next agent should know. Commit first; then end your session.",
         _done,
         (
-            Parameter("outcome", "How it ended.", default="completed", choices=tuple(client.OUTCOMES)),
+            Parameter("outcome", "How your work ended.", default="completed", choices=tuple(client.OUTCOMES)),
             Parameter("summary", "What you did.", default=""),
             Parameter("blockers", "What stopped you.", default=""),
             Parameter("learnings", "What the next agent should know.", default=""),

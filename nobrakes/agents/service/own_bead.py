@@ -122,7 +122,7 @@ def _file_plan(path: str, token: str, plan: str) -> int:
 
         if done is None or not needed:
             raise NotAllowed(f"bead {own.bead.id} does not need an approved plan", "Begin with the work.")
-        raise NotAllowed(f"plan {done.id} was approved already", "Begin with the work, and follow the plan.")
+        raise NotAllowed(f"a person has already approved plan {done.id}", "Begin with the work, and follow the plan.")
     text = bounded(plan).strip()
     return agent_plan(path, token, shorten(f"Plan for {own.bead.id}: {' '.join(text.split())}", PLAN_TITLE), text)
 

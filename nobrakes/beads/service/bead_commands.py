@@ -172,7 +172,7 @@ def _unfinished(store: "Store", id: str, what: str) -> Bead:
     bead = store.bead(id)
     if bead.status in (Status.DONE, Status.CANCELLED):
         raise NotAllowed(
-            f"bead {id} is {bead.status.value}, so it cannot be {what}", f"`nobrakes reopen {id}` opens it again."
+            f"bead {id} is {bead.status.value}, so it cannot be {what}", f"`nobrakes reopen {id}` reopens the bead."
         )
     return bead
 
@@ -206,7 +206,7 @@ def done(store: "Store", id: str, reason: str, actor: str, paths: Paths | None =
     """Stops its agent. NotAllowed for an epic with beads on its branch, which would never land."""
     if landed := [bead.id for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == id]:
         raise NotAllowed(
-            f"the branch of {id} contains {', '.join(landed[:5])}; the epic is done when people merge its pull request",
+            f"the branch of {id} contains {', '.join(landed[:5])}; the epic is done after its pull request is merged",
             f"Merge the pull request (`nobrakes pr show {id}`), or cancel the epic: `nobrakes cancel {id}`.",
         )
     return _record(store, Kind.DONE_BY_HAND, id, actor, paths, {"reason": reason})

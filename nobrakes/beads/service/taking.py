@@ -113,7 +113,7 @@ def take(here: Repository, bead: str, actor: str, to: str = "") -> Taken:
 
 def refuse(bead: Bead) -> None:
     if bead.status in model.CLOSED:
-        raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` opens it again.")
+        raise NotAllowed(f"bead {bead.id} is {bead.status.value}", f"`nobrakes reopen {bead.id}` reopens the bead.")
     if bead.status is Status.DRAFT:
         why = "Approve the draft first: `nobrakes approve` lists what needs approval."
         raise NotAllowed(f"bead {bead.id} is a draft", why)
@@ -215,7 +215,7 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
     refuse(before)
     if before.status in model.WORKING:
         raise NotAllowed(
-            f"{before.assignee or 'somebody'} is working on bead {bead}: it is {before.status.value}",
+            f"{before.assignee or 'somebody'} is working on bead {bead} ({before.status.value})",
             f"`nobrakes take {bead}` stops the agent and archives the agent's work; then hand in yours.",
         )
     worktree, branch, head = _found(here, bead, source)
@@ -305,7 +305,7 @@ def retry(
             refuse(before)
         if before.status in model.WORKING and before.held is None:
             raise NotAllowed(
-                f"{before.assignee or 'somebody'} is working on bead {before.id}: it is {before.status.value}",
+                f"{before.assignee or 'somebody'} is working on bead {before.id} ({before.status.value})",
                 f"To start again: `nobrakes stop {before.id}`, then repeat this command.",
             )
         asked = [one for one in store.escalations(bead=bead) if one.type in STOPS_BEAD]

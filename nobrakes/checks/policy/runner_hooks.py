@@ -102,7 +102,7 @@ def _bends(node: ast.AST, runner: frozenset[str], hooks_by: frozenset[str]) -> I
             yield node.name, node
         elif any("fixture" in mark and re.search(r"autouse\s*=\s*(?!False)", mark) for mark in marks):
             matches = _ALL.findall(ast.unparse(node))
-            yield from ((f"{said} for every test ({node.name})", node) for said in matches[:1])
+            yield from ((f"{said}, applied to every test ({node.name})", node) for said in matches[:1])
     elif isinstance(node, ast.ClassDef):
         bases = [ast.unparse(base) for base in node.bases]
         if any(map(_CLASSES.search, bases)):

@@ -407,7 +407,7 @@ def _shown(path: str) -> str:
 
 
 def _next(detected: Detected, is_bare: bool) -> tuple[str, ...]:
-    steps = [] if detected.checks else ["add your checks to .nobrakes/config.toml"]
+    steps = [] if detected.checks else ["add the commands of your checks to .nobrakes/config.toml"]
     if not is_bare:  # there commit-strategy commits the settings: no checkout has them
         steps.append("commit .nobrakes (git ignores its private files): git add .nobrakes")
     return (

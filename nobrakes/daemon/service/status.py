@@ -390,7 +390,7 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
     if asks is not None:
         return _by(asks)
     if not beads:
-        by_hand = "; or write a plan: nobrakes plan example"
+        by_hand = "; to write a plan yourself: nobrakes plan example"
         return NextStep("nobrakes shape", "there is no bead yet: plan some work", by_hand)
     if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
         return _approval(store, rules, "the drafts need your approval")
@@ -405,7 +405,7 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
                 return _by(one)
     if stands.works:
         return NextStep("nobrakes status", "the daemon continues the work automatically")
-    return NextStep("nobrakes run", "there is work to do", " (or in the background: `nobrakes daemon start`)")
+    return NextStep("nobrakes run", "beads are ready to start", " (or in the background: `nobrakes daemon start`)")
 
 
 def _approval(store: "Store", rules: "ForgeSettings", why: str) -> NextStep:

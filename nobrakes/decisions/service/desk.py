@@ -94,7 +94,7 @@ def resolve(
 ) -> Escalation:
     """Decide an escalation by a word of DECISIONS. UsageError; NotAllowed: impossible for this one, or decided."""
     if how not in DECISIONS:
-        raise UsageError(f"'{how[:40]}' is not a decision", f"Use one of: {', '.join(DECISIONS)}.")
+        raise UsageError(f"'{how[:40]}' is not a known decision", f"Use one of: {', '.join(DECISIONS)}.")
     found = store.escalation(n, counted=False)
     if found.resolved_at is not None:
         raise NotAllowed(
@@ -234,7 +234,7 @@ def _mended(store: "Store", found: Escalation, words: str, actor: str) -> bool:
     epic, has_told = _bead(store, found), is_told(found)
     if epic is None or epic.type is not BeadType.EPIC or not (has_told or words.strip()):
         return False
-    said = f"A person decided:\n{words.strip()}" if words.strip() else ""
+    said = f"A person decided this:\n{words.strip()}" if words.strip() else ""
     detail = "\n\n".join(one for one in (found.detail if has_told else "", said) if one)
     bead_commands.mend(store, epic, MENDS[found.type].answers, detail, actor)
     text = words.strip() or READING_CHOICES_SEND_BACK

@@ -304,7 +304,7 @@ def _back(found: Escalation, stakes: Stakes, way: Way, to: Status) -> tuple[str,
     else:
         does = f"{who} starts again from the current {_base(found)}."
         kept = f"the work stays at {stakes.ref}" if stakes.ref else "nobrakes archives the work"
-        lost = f"The work on the branch is not used; {kept}."
+        lost = f"The attempt does not use the work on the branch; {kept}."
     told = " The prompt contains your note." if found.form is None else ""
     return f"{does}{told}", " ".join(filter(None, (_next_attempt(stakes), lost, _forgiven(stakes))))
 

@@ -195,9 +195,13 @@ def test_the_table_names_what_is_missing_and_what_failed() -> None:
 
 
 def test_what_cannot_be_told_is_said_and_an_agent_that_nobody_named_fails_nothing() -> None:
-    checks = (Check("spawn", True), Check("deny", None, "it asked for nothing"), Check("kill", False, "it lived on"))
+    checks = (
+        Check("spawn", True),
+        Check("deny", None, "it asked for no permission"),
+        Check("kill", False, "it lived on"),
+    )
     acp = conformance.Tried("acp", "/x", "0.61.0", False, checks, ("gemini", "--acp"), named=False)
     shown = doctor.text(conformance.Report("nowhere", (acp,)), Screen())
     assert "no command is set, so nobrakes tested gemini --acp" in shown
-    assert "acp: deny: it asked for nothing" in shown and "acp: kill: it lived on" in shown
+    assert "acp: deny: it asked for no permission" in shown and "acp: kill: it lived on" in shown
     assert acp.ok and not replace(acp, named=True).ok

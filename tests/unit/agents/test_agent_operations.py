@@ -394,7 +394,7 @@ def test_a_plan_waits_is_changed_and_is_approved(work):
     assert told.data["plan"] == "1. tell errors\n2. parse"
     assert "> 2. parse" in told.text and "> mind CRLF" in told.text
     assert do("whats-next").text.startswith("Take the first step")
-    with pytest.raises(NotAllowed, match="approved already"):
+    with pytest.raises(NotAllowed, match="already approved"):
         do("request-review", plan="another")
 
 

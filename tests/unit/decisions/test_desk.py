@@ -124,5 +124,5 @@ def test_what_is_about_no_bead_cannot_be_done(store):
 
 
 def test_an_unknown_way_is_refused(store, stopped):
-    with pytest.raises(UsageError, match="not a decision"):
+    with pytest.raises(UsageError, match="not a known decision"):
         desk.resolve(store, stopped[1], "ignore", "", "me")

@@ -48,7 +48,7 @@ def test_a_line_is_one_line_whatever_the_title_holds():
     assert "\n" not in line and "\x1b" not in line and len(line) <= 100
 
 
-@pytest.mark.parametrize(("commit", "word"), [("1" * 40, " found what broke main"), (None, "no culprit found")])
+@pytest.mark.parametrize(("commit", "word"), [("1" * 40, " found the breaking commit"), (None, "no culprit found")])
 def test_a_search_for_who_broke_main_says_whether_it_found_somebody(commit: str | None, word: str) -> None:
     line = words.as_line(Event(Kind.CULPRIT_FOUND, data={"commit": commit, "why": "unsure"}))
     assert word in line and ("no culprit" in line) == (commit is None)

@@ -71,7 +71,7 @@ def test_a_bead_is_sent_back_to_agents(app):
     bead_commands.hold(app.store, "a", "wait", actor="me")
     values = rendering.values(BY_WORDS["retry"].fields, [("bead", "a"), ("note", "mended")])
     found, text = BY_WORDS["retry"].do(app, values, "me")
-    assert found.bead.held is None and text == "a is needs_tests again; the hold is released (wait)"
+    assert found.bead.held is None and text == "a is needs_tests again; the bead's hold is released (wait)"
 
 
 def test_epics_of_a_proposed_plan_are_counted_apart(app):
