@@ -120,7 +120,7 @@ def questions(call: Mapping[str, Any]) -> list[Question]:
     given = call.get("rawInput")
     raw = given if isinstance(given, dict) else {}
     if kind == "switch_mode":
-        raise CannotJudge("you may not change the permission mode")
+        raise CannotJudge("the agent may not change its permission mode")
     found: list[Question] = [("Bash", {"command": command}) for command in commands(raw)]
     if kind == "execute" and not found:
         if not (title := str(call.get("title") or "").strip()):

@@ -354,7 +354,7 @@ def undo(app: App, actor: str, seq: int | None, tell: Callable[[str], None]) -> 
     def prove(commit: str) -> None:
         from .review.worker.main_checks import Proving
 
-        tell(f"checking {commit[:12]}, which reverts it")
+        tell(f"checking the revert commit {commit[:12]}")
         Proving(ports_of(app, app.notifier), tell).prove(commit)
 
     def keep(bead: "Bead", base: str, commit: str) -> None:

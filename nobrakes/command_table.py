@@ -145,7 +145,7 @@ ANYWHERE = frozenset(("help", "machine", "mcp", "project", "repositories", "vers
 
 COMMANDS: tuple[Entry, ...] = (
     Entry("init", "config:init", FORGE, "Set up nobrakes in this repository.", UNKEYED),
-    Entry("config", "config:config", FORGE, "Show the settings; set, get or unset one."),
+    Entry("config", "config:config", FORGE, "Show the settings; set, get or unset a setting."),
     Entry("config set", "config.commands:set_value", FORGE, "Change one setting, and no other line.", UNKEYED),
     Entry("config get", "config:get", FORGE, "Show one setting, or a table of them."),
     Entry("config unset", "config.commands:unset", FORGE, "Reset a setting to its default.", UNKEYED),
@@ -225,7 +225,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("events", "sessions:events", BOARD, "List everything that happened, in order.", streams=True),
     Entry("escalations", "decisions:escalations", DESK, "List what needs your decision, the most urgent first."),
     Entry("escalation", "decisions:escalation", DESK, "Show one escalation: what happened, and your choices."),
-    Entry("answer", "decisions.commands:answer", DESK, "Answer a question; its bead continues.", ATOMIC),
+    Entry("answer", "decisions.commands:answer", DESK, "Answer a question, so that its bead continues.", ATOMIC),
     Entry("answers", "decisions.commands:answers", DESK, "Answer several questions in one step.", ATOMIC),
     Entry("resolve", "decisions.commands:resolve", DESK, "Decide an escalation.", ATOMIC),
     Entry("approve", "decisions.commands:approve", DESK, "Approve one item, or list what needs approval.", STEPS),
@@ -279,7 +279,7 @@ COMMANDS: tuple[Entry, ...] = (
     ),
     Entry("pr sync", "review.commands:sync", BREAKER, "Check all pull requests now.", STEPS),
     Entry("machine", "account:machine", BREAKER, "Show or set the limits that all your repositories share.", STEPS),
-    Entry("doctor", "doctor:doctor", BREAKER, "Find what is broken, and repair it."),
+    Entry("doctor", "doctor:doctor", BREAKER, "Find and repair what is broken."),
     Entry("version", "doctor:version", BREAKER, "Show the versions of nobrakes and Python, and the platform."),
     Entry("help", "parsing:help", BREAKER, "Show the help of a command; with --all, list every command."),
     Entry("prompt", "features:prompt", AGENTS, "Print the prompt that the next agent on a bead would get."),
@@ -454,7 +454,7 @@ NOUNS = {
 """Headings of subjects in `nobrakes help --all`, in order."""
 
 GROUPS = {
-    "config": (FORGE, "Show the settings; set, get or unset one."),
+    "config": (FORGE, "Show the settings; set, get or unset a setting."),
     "plan": (FORGE, "Add a plan, tasks or issues: `plan FILE`; print an example."),
     "forge": (FORGE, "Features: plan an idea with an agent, then build it."),
     "session": (FORGE, "Sessions: talk with an agent, without a bead."),

@@ -211,7 +211,7 @@ class Acp(output.EventCli[Read]):
         if strange := [name for name in own.keys if name not in KEYS]:
             raise ConfigError(
                 f"agents.acp.keys names {strange[0][:60]}, which is not a known key",
-                f"Add it to agents.environment instead. agents.acp.keys can have: {', '.join(KEYS)}.",
+                f"Add the name to agents.environment instead. agents.acp.keys can have: {', '.join(KEYS)}.",
             )
         client = (sys.executable, "-I", "-m", "nobrakes.acp_client", os.path.join(a.folder, RUN))
         env = adapter.allowed(a, a.settings.acp.keys)

@@ -152,7 +152,7 @@ def verdict_outcome(end: adapter.AgentEnd, read: Read) -> tuple[Outcome, str]:
         text = output.message(read.result)
         return _class_of(text, end.code), text
     if (signal := adapter.killed(end.code)) is not None:
-        return Outcome.KILLED, f"{signal}, after its result"
+        return Outcome.KILLED, f"{signal}, after the agent's result"
     if end.code not in (0, None):
         return Outcome.BAD_CONFIGURATION, f"the agent reported success, but exited with code {end.code}: {end.errors}"
     if read.stopped:

@@ -64,7 +64,7 @@ def add(
     *,
     needs: Annotated[tuple[str, ...], Field("A bead to wait for.", ("--needs", "-n"), most=TEXT)] = (),
     id: Annotated[str, Field("The bead's id (default: nobrakes chooses one).", ("--id",))] = "",
-    draft: Annotated[bool, Field("A draft: it waits for `nobrakes approve`.", ("--draft",))] = False,
+    draft: Annotated[bool, Field("Add a draft, which waits for `nobrakes approve`.", ("--draft",))] = False,
     scaffolding: Annotated[bool, Field("The bead sets the project up: no tests.", ("--scaffolding",))] = False,
     **fields: Any,
 ) -> tuple[Bead, str]:

@@ -159,7 +159,7 @@ def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
     if (target := TABLE[bead.status].get(kind)) is None:
         raise NotAllowed(
             f"bead {bead.id} is {bead.status.value}, so '{kind.value}' is not possible",
-            f"`nobrakes show {bead.id}` shows its state.",
+            f"`nobrakes show {bead.id}` shows the bead's state.",
         )
     if target == STAYS:
         return Move(bead.status, bead.return_to)
@@ -251,7 +251,7 @@ def changed(before: Bead, after: Bead, was_tried: bool) -> Status:
         if before.status not in (Status.OPEN, *WAITING_FOR_AGENT):
             raise NotAllowed(
                 f"bead {before.id} is {before.status.value}: its type cannot change to or from epic now",
-                "Wait until no agent works on it, or add a new bead.",
+                "Wait until no agent works on the bead, or add a new bead.",
             )
         return first_status(after)
     if (

@@ -111,7 +111,7 @@ def whats_next(
     if said is None and not (needs_plan or plan_waits is not None):
         if commits == 0 or (commits is None and step is None):
             of_all = f", of {criteria} acceptance criteria" if criteria > 1 else ""
-            found.append(f"Take the first step{of_all}, and commit it.")
+            found.append(f"Take the first step{of_all}, and commit your work.")
         elif unfinished:
             found.append(f"Go on with step {(step or 0) + 1} of {of}.")
         else:

@@ -278,7 +278,7 @@ def _advice(result: CheckResult, check: Check) -> str:
     if result.outcome is CheckOutcome.BROKEN and result.code in (126, 127):
         return f"install what the command needs, let `setup` install it, or fix `command` {where}"
     if result.outcome is CheckOutcome.BROKEN:
-        return f"fix the check, or give it more time: `timeout_minutes` {where}"
+        return f"fix the check, or give the check more time: `timeout_minutes` {where}"
     if result.outcome is CheckOutcome.NOT_RUN:
         if result.counts is not None:
             return f"add a first test, perhaps with a bead of type {BeadType.REPAIR}, or write min_tests = 0 {where}"
@@ -288,7 +288,7 @@ def _advice(result: CheckResult, check: Check) -> str:
             "the check failed before it ran a test: install its test runner, let `setup` install it, or fix "
             f"`command` {where}"
         )
-    return f'fix main, or let an agent fix it: nobrakes add "Fix main" --type {BeadType.REPAIR} --no-tests'
+    return f'fix main, or let an agent fix main: nobrakes add "Fix main" --type {BeadType.REPAIR} --no-tests'
 
 
 def passed(results: Sequence[CheckResult]) -> str:

@@ -176,7 +176,7 @@ def repositories(
             for one in found
         ]
         listed = table(("REPOSITORY", "STATE", "FOR YOU", "SEEN"), rows, screen)
-        return listed or "no repository is known yet: run `nobrakes init` in one"
+        return listed or "no repository is known yet: run `nobrakes init` in a repository"
 
     return Output(found, text)
 

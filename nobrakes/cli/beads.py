@@ -42,7 +42,7 @@ def _taken(found: "Taken") -> list[str]:
     place, bead = shlex.quote(found.folder), found.bead.id
     lines = [f"{found.stopped} was stopped"] if found.stopped else []
     lines += [f"archived: {one_line(', '.join(found.archived))}"] if found.archived else []
-    how = "its branch" if found.made else "you have it already; its branch"
+    how = "its branch" if found.made else "you already have a worktree with the branch"
     lines.append(f"{bead} is yours: {how} {one_line(found.branch)} is in {one_line(found.folder)}")
     if found.conflicts:
         files = one_line(", ".join(found.conflicts[:10]))
@@ -201,7 +201,7 @@ def _check(result: Any) -> str:
 
 def history(
     bead: BeadId,
-    transcript: Annotated[bool, Field("Print instead what its agents said and did.", ("--transcript",))] = False,
+    transcript: Annotated[bool, Field("Print what the bead's agents said and did.", ("--transcript",))] = False,
     attempt: Annotated[int | None, Field("With --transcript: only this attempt.", ("--attempt",), least=1)] = None,
     last: Annotated[int, Field("With --transcript: lines for each attempt.", ("--last",), least=1)] = 100,
 ) -> Output:

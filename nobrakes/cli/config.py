@@ -85,7 +85,7 @@ def _one(key: str, value: Any) -> list[str]:
 
 def set_value(
     key: Key,
-    value: Annotated[str, Field('The value. A list: JSON ["a", "b"], or a,b; +a adds to it.', metavar="VALUE")],
+    value: Annotated[str, Field('The value. A list: JSON ["a", "b"], or a,b; +a adds a.', metavar="VALUE")],
 ) -> Output:
     """Change one setting in .nobrakes/config.toml; all other lines and comments stay. A value that is not allowed is
     refused. Name a check by its name (checks.test.retry); to add one, set its command (checks.lint.command)."""
@@ -138,7 +138,7 @@ def follows(changed: "Changed") -> list[str]:
         ]
 
 
-_CHECKS_CHANGE = ("from now on every merge must pass this check; to try it on main: nobrakes init --trial",)
+_CHECKS_CHANGE = ("from now on every merge must pass this check; to try the check on main: nobrakes init --trial",)
 
 
 def _agent_warnings(config: "Config", here: Here) -> list[str]:

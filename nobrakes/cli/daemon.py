@@ -61,7 +61,7 @@ def start(user: UserPlace = False, **given: Any) -> Output:
     with opened_or_home(user) as app:
         now = app.store.now()
         found, text = commands.start(app, actor(), **given)
-    first, stands = f"{text}; its log is {found['log']}", found["hindrances"]
+    first, stands = f"{text}; the daemon's log is {found['log']}", found["hindrances"]
     waits = replace(stands, found=tuple(one for one in stands.found if one.kind not in OVER))
     return Output(found, lambda screen: "\n".join([first, *lines(waits, now, screen)]))
 
@@ -177,7 +177,7 @@ def install(yes: Yes = False) -> Output:
     wanted = watchdog.plan(process_environment())
     if yes:
         watchdog.install(wanted)
-        out = [f"the watchdog checks once a minute ({watchdog.NAME}.timer); it wrote:"]
+        out = [f"the watchdog checks once a minute ({watchdog.NAME}.timer); nobrakes wrote these files:"]
         out += [*map(one_line, wanted.files), *_notes(wanted)]
     else:
         out = ["nothing has been changed yet; --yes writes these files:"]
@@ -196,12 +196,12 @@ def uninstall(yes: Yes = False) -> Output:
     wanted = watchdog.plan(process_environment())
     files = watchdog.uninstall(wanted) if yes else watchdog.installed(wanted)
     if yes:
-        out = ["the automatic restart is removed, with these files:", *map(one_line, files)]
+        out = ["the automatic restart of the daemon is removed, with these files:", *map(one_line, files)]
     elif files:
         out = ["nothing has been changed yet; --yes stops the timer and removes these files:", *map(one_line, files)]
         out.append("to remove: nobrakes daemon uninstall --yes")
     else:
-        out = ["the automatic restart is not installed"]
+        out = ["the automatic restart of the daemon is not installed"]
     return said({"files": list(files), "done": yes}, "\n".join(out))
 
 

@@ -109,7 +109,7 @@ class _Page(TextLayout):
     def head(self, found: "DecisionView", now: float) -> list[str]:
         subject = f": {found.about.id} {one_line(found.about.title)}" if found.about else ""
         title = cut(f"escalation {found.id}: {kind(found)}{subject}", self.width)
-        waits = f"{count(found.behind, 'bead')} waiting for it" if found.about else "not about one bead"
+        waits = f"{count(found.behind, 'bead')} waiting for the decision" if found.about else "not about one bead"
         out = [self.screen.paint(title, "bold"), f"  asked {age(now - found.created_at)} ago, {waits}"]
         if found.others:
             numbers = ", ".join(map(str, found.others))
@@ -130,7 +130,7 @@ class _Page(TextLayout):
     def decided(self, found: "DecisionView") -> list[str]:
         out: list[str] = []
         if found.answer is not None:
-            read = "" if found.read_at is None else ", and an agent has read it"
+            read = "" if found.read_at is None else ", which an agent has read"
             out += ["", f"answer{read}:", *self.wrapped(one_line(found.answer), "  ")]
             if found.read_at is None and found.resolved_at is not None:
                 out.append(f"To withdraw the answer, before an agent reads it: nobrakes answer {found.id} --take-back")
@@ -167,7 +167,7 @@ class _Page(TextLayout):
         elif not bead.description.lines:
             out.append("  the bead has no description and no acceptance criteria")
         if bead.waiting:
-            out += self.wrapped(f"waiting for it: {', '.join(bead.waiting)}", "  ")
+            out += self.wrapped(f"beads that wait for this bead: {', '.join(bead.waiting)}", "  ")
         return out
 
     def conflict(self, found: "ConflictView | None") -> list[str]:
@@ -261,9 +261,9 @@ class _Page(TextLayout):
         if not found.choices:
             return []
         flags = [f"--{choice.how}" for choice in found.choices if choice.how != "answer"]
-        out = ["", f"Decide it: nobrakes resolve {found.id} {' | '.join(flags)}"] if flags else [""]
+        out = ["", f"To decide: nobrakes resolve {found.id} {' | '.join(flags)}"] if flags else [""]
         answer = any(choice.how == "answer" for choice in found.choices)
-        return [*out, f"Answer it: nobrakes answer {found.id} …"] if answer else out
+        return [*out, f"To answer: nobrakes answer {found.id} …"] if answer else out
 
 
 Number = Annotated[int, Field("The escalation's number.", metavar="N")]

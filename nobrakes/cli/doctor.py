@@ -47,9 +47,9 @@ def undo(
             sys.stderr.write(f"{line}\n")
 
     if sum(one is not None for one in (what, event, bead)) > 1:
-        raise UsageError("the step to undo is named twice", "Name a step by its number or its bead, or neither.")
+        raise UsageError("the step to undo is named twice", "Give the step's number, or a bead, or neither.")
     if what is not None and what.isdigit() and not int(what):
-        raise UsageError("event numbers start at 1, not 0", "`nobrakes events` shows them.")
+        raise UsageError("event numbers start at 1, not 0", "`nobrakes events` shows the numbers.")
     with opened() as app:
         seq = event
         of = bead if bead is not None else _bead_named(app.store, what)
@@ -160,7 +160,7 @@ def doctor(
         known = partial(untried, app) if config is not None and not isinstance(store, NobrakesError) else lambda: ""
         findings = examine(store, git, app.paths, config, *troubles, wrong, seen, known)
     broken = [finding.name for finding in findings if not finding.ok]
-    error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how to repair it.") if broken else None
+    error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding names its repair.") if broken else None
     return Output(findings, lambda screen: _findings(findings, screen), error)
 
 
@@ -168,7 +168,7 @@ def _try_agents(app: "App", repair: str | None) -> Output:
     from .. import conformance
 
     if repair is not None:
-        raise UsageError("--agents and --repair cannot be combined", "Run one after the other.")
+        raise UsageError("--agents and --repair cannot be combined", "Run two commands.")
     if os.environ.get("NOBRAKES_TOKEN"):
         raise NotAllowed("only a person can test agent CLIs", "Report problems with `nobrakes agent escalate`.")
     report = conformance.trial_run(app.config, app.paths, process_environment())

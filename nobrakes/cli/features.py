@@ -314,7 +314,7 @@ def _shown(seen: "RollbackView", screen: Screen) -> list[str]:
     if seen.is_over:
         head = f"{title} is rolled back; main had no merge of the feature"
     elif seen.is_begun:
-        head = f"{title} is being rolled back by bead {seen.bead}: `nobrakes show {seen.bead}` shows its progress"
+        head = f"{title} is being rolled back by bead {seen.bead}: `nobrakes show {seen.bead}` shows the progress"
     else:
         head = f"{title}: the effects of a rollback"
     out = [screen.paint(head, "bold")]

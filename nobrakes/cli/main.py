@@ -348,7 +348,7 @@ def readable(argv: list[str]) -> list[str]:
                 arg = os.fsencode(arg).decode()
             except UnicodeError:
                 shown = arg[:40].encode("utf-8", "backslashreplace").decode()
-                raise UsageError(f"the argument '{shown}' {why}", "Type it in UTF-8.") from None
+                raise UsageError(f"the argument '{shown}' {why}", "Type the argument in UTF-8.") from None
         found.append(arg)
     return found
 

@@ -334,7 +334,7 @@ def opened_or_home(user: bool, is_reading: bool = False, folder: str | None = No
 
     found = registry.home_paths() if is_reading else registry.made()
     if found is None:
-        raise UsageError("you have no session of your own yet", "`nobrakes session start --user TEXT` starts one.")
+        raise UsageError("you have no session of your own yet", "Type `nobrakes session start --user TEXT`.")
     with App(found, is_reading, is_home=True) as app:
         yield app
 

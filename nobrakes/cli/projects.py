@@ -50,7 +50,7 @@ def new(**given: Any) -> Output:
 
 def use(
     name: Name,
-    session: Annotated[str, Field("The chat agent's session that will work on it.", ("--session",))] = "terminal",
+    session: Annotated[str, Field("The chat agent's session for the project.", ("--session",))] = "terminal",
 ) -> Output:
     """Confirm a project for a session: from now on its coding tools work there. Use it again to switch."""
     from ..projects.service import projects_folder

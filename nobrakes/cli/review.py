@@ -54,7 +54,7 @@ def preview(bead: Annotated[str, Field("Only this bead's preview, with its outpu
         found = previews.all_of(app.paths) if not bead else [one for one in [previews.shown(app.paths, bead)] if one]
         now = app.store.now()
     if bead and not found:
-        raise UsageError(f"{bead} has no preview", f"To start one: nobrakes preview start {bead}")
+        raise UsageError(f"{bead} has no preview", f"To start a preview: nobrakes preview start {bead}")
 
     def text(screen: Screen) -> str:
         rows = [(one.bead, one.state, one.url, age(now - one.started_at), one_line(one.by)) for one in found]
@@ -102,7 +102,7 @@ LISTED = {
     "other_revert": "a manual revert of a bead, without evidence",
     "earlier": "a bead merged before evidence was recorded",
     "own": "a person's own commit",
-    "taken_back": "merged, and later reverted",
+    "taken_back": "a bead that was merged and later reverted",
 }
 """Remarks on commits that are listed without a fault."""
 _WRONG, _UNDER = "WRONG", 8

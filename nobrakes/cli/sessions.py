@@ -86,7 +86,7 @@ def relay(
     model: Annotated[str, Field("The agent's model (default: as in the settings).", ("--model",))] = "",
     in_place: Annotated[bool, Field("Work in your checkout instead of a private clone.", ("--in-place",))] = False,
     session: Annotated[
-        int | None, Field("Continue this session; without a prompt, show its result.", ("--session",), least=1)
+        int | None, Field("Continue this session; without a prompt, show the result.", ("--session",), least=1)
     ] = None,
     plan: Annotated[bool, Field("Plan first, and start the work after you approve the plan.", ("--plan",))] = False,
     files: Annotated[bool, Field("Write progress.json and output.json, and print their folder.", ("--files",))] = False,
@@ -209,7 +209,7 @@ def _relaying_page(found: "Summary", screen: Screen) -> list[str]:
     out.append(f"of {one_line(found.repository)}")
     out += [f"the last turn: {cut(one_line(found.trouble), 300)}"] if found.trouble else []
     if found.stage == PLAN:
-        out.append("the agent is planning: it changes nothing until you approve its plan (`nobrakes escalations`)")
+        out.append("the agent is planning, and changes nothing before you approve the plan (`nobrakes escalations`)")
     if found.claim is not None:
         step = f"step {found.claim.step} of {found.claim.of or '?'}, " if found.claim.step is not None else ""
         doubt = f" ({found.claim.doubt})" if found.claim.doubt else ""
@@ -251,7 +251,7 @@ def events(
     bead: Annotated[str | None, Field("Only events of this bead.", ("--bead",))] = None,
     public: Annotated[bool, Field("Print public events as JSON; see events-public.md.", ("--public",))] = False,
     export: Annotated[
-        str | None, Field("Append to FILE the public events that it does not have yet.", ("--export",), metavar="FILE")
+        str | None, Field("Append to FILE the public events that FILE lacks.", ("--export",), metavar="FILE")
     ] = None,
     as_json: AsJson = False,
 ) -> Output:

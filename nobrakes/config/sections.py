@@ -78,9 +78,9 @@ def mistakes(
             continue
         key = f"{epic}.branch: '{one.branch[:80]}'"
         if (one.unit or unit) != "epic":
-            yield f'{key} needs unit = "epic" for {epic}: it names the branch of a whole epic. Or remove branch'
+            yield f'{key} needs unit = "epic" for {epic}: this branch is for a whole epic. Or remove branch'
         if len(one.branch) > MAX_NAME or one.branch.startswith("refs/"):
-            yield f"{key} is not allowed: at most {MAX_NAME} characters, and it must not begin with refs/"
+            yield f"{key} is not allowed: at most {MAX_NAME} characters, not beginning with refs/"
         if may_be_a_beads(one.branch, pattern):
             yield f'{key} looks like the branch of a bead (git.branch_pattern = "{pattern}"): choose another name'
         other = next((other for other in features if other != epic and one.branch == default_epic_branch(other)), None)

@@ -664,7 +664,7 @@ TABLE: Mapping[Kind, KindDescription] = {
         line=_collected,
     ),
     Kind.ITEM_SETTLED: _row(
-        "A collected item was handled, or no longer exists.", "item state", Rule(Name.TODO_SETTLED, say.Collected)
+        "A collected `TODO` or suggestion was handled or is gone.", "item state", Rule(Name.TODO_SETTLED, say.Collected)
     ),
     Kind.SPRINT_MOVED: _row(
         "A sprint changed its stage.", "sprint state reason", Rule(Name.SPRINT_MOVED, say.SprintMoved), line=_sprint

@@ -163,7 +163,7 @@ def test_reviewers_that_fail_and_a_shaper_that_says_nothing_offer_them_too(tmp_p
     for session in range(2, 9):
         forge.does(f"session~{session}", FAIL)
     forge.nobrakes("run", expect=40)
-    one = asked(forge, "No reviewer finished a review in 2 rounds", "continue", "close the reviews")
+    one = asked(forge, "No reviewer finished a review in 2 review rounds in a row", "continue", "close the reviews")
     forge.does("session~1", ASKS)
     answered(forge, one, "change the plan: no steps", "changes the plan next")
     forge.nobrakes("run", expect=40)

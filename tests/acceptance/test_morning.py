@@ -98,7 +98,7 @@ def test_the_first_screen_answers_what_a_person_asks_in_the_morning(tmp_path: Pa
         (place.folder / "tests" / "test_begin.sh").write_text("false\n")
         place.git("commit", "-qam", "Quick fix", "--author", "Ann <ann@example.invalid>")
         tip = place.git("rev-parse", "main")[:7]
-        proven = r'"Quick fix" by Ann, \d\d:\d\d \(last proven [0-9a-f]{7} \d\d:\d\d\)'
+        proven = r'"Quick fix" by Ann, \d\d:\d\d \(last passed its checks at [0-9a-f]{7}, \d\d:\d\d\)'
         for words in ((), ("status",)):
             found = place.answers(*words)
             assert re.fullmatch(f"not proven: {tip} {proven}", found["main"]), found

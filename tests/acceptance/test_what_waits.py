@@ -58,7 +58,7 @@ def asks(place: Scripted) -> list[Any]:
 def test_a_plan_that_is_still_made_or_reviewed_asks_nobody(tmp_path: Path) -> None:
     forge = Forge(tmp_path)
     assert "drafts" not in [one["kind"] for one in forge.ask("status")["hindrances"]["found"]], "nothing is proposed"
-    assert "nothing waits" in forge.nobrakes("approve").stdout
+    assert "nothing needs your approval" in forge.nobrakes("approve").stdout
     forge.says(1, PLAN.replace("nobrakes agent plan-ready; ", ""))
     forge.nobrakes("run", expect=40)
     kinds = [one["kind"] for one in forge.ask("status")["hindrances"]["found"]]
@@ -138,7 +138,9 @@ def test_approve_alone_says_yes_to_the_one_plan_and_its_drafts(tmp_path: Path) -
     assert "nothing needs your approval" in place.nobrakes("approve").stdout
     assert "nothing needs your approval" in place.nobrakes("approve", "--yes").stdout
     place.nobrakes("add", "A page", "--id", "page", "--draft")
-    assert "1 draft waits" in place.nobrakes("approve").stdout and place.status("page") == "draft", "it only lists"
+    assert "1 draft needs your approval" in place.nobrakes("approve").stdout and place.status("page") == "draft", (
+        "it only lists"
+    )
     assert "1 bead went live" in place.nobrakes("approve", "--yes").stdout
     assert place.status("page") != "draft"
 

@@ -28,7 +28,7 @@ _MASKS = (
     (re.compile(r"\b(?=[0-9a-f]*[0-9])[0-9a-f]{12,40}\b"), "HASH"),
     (re.compile(r"\b\d+(?:\.\d+)? (?:ms|s|min|h)\b"), "TIME"),
     (re.compile(r"\b\d+ MB\b"), "SIZE"),
-    (re.compile(r"\b(green|red:|proven:?) [0-9a-f]{7}\b"), r"\1 HASH"),
+    (re.compile(r"\b(green|red:|proven:?|checks at) [0-9a-f]{7}\b"), r"\1 HASH"),
     (re.compile(r"\b\d\d:\d\d( yesterday)?"), "CLOCK"),
 )
 

@@ -30,7 +30,7 @@ def why_not(command: str, pattern: str) -> "str | None":
     if said == NO:
         return f"a person refused this command (question {number}): continue without the command"
     return (
-        f"a person must approve `{pattern}` first; question {number} asks them. Try no other way: commit, and end "
+        f"a person must approve `{pattern}` first; question {number} asks for it. Try no other way: commit, and end "
         "with NOBRAKES: BLOCKED. After the approval, call exactly the same command again: the command then runs once."
     )
 

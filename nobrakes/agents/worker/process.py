@@ -112,7 +112,7 @@ def _stopped(ports: Ports, agent: str, why: Outcome, step: StepEnd, folder: str)
         return Ended(How.OUTAGE, verdict)
     if why in _TOO_LONG and not ports.adapter(agent).has_begun(lines(ports, step.output)):
         errors = clean(ports, ports.processes.output(os.path.join(folder, f"{STEP}.err"), 2000)).strip()
-        why_not = f"the agent printed nothing after its start, so nobrakes stopped it. {errors}".strip()
+        why_not = f"the agent printed nothing after its start, so nobrakes stopped the agent. {errors}".strip()
         return Ended(How.NEVER_BEGAN, Verdict(Outcome.BAD_CONFIGURATION, why_not))
     return Ended(How.STOPPED, Verdict(why, ""))
 

@@ -310,7 +310,7 @@ def _require(bead: str, known: Collection[str]) -> None:
 
 
 def is_known(bead: str) -> BadBead:
-    return BadBead(f"there is a bead {bead} already", f"`nobrakes show {bead}` shows it.")
+    return BadBead(f"bead {bead} already exists", f"`nobrakes show {bead}` shows the bead.")
 
 
 def refuse_itself(edge: Dependency) -> None:

@@ -45,7 +45,7 @@ def refuse_while_it_lands(db: Database, bead: str, status: Status) -> None:
     if is_landing(data):
         raise NotAllowed(
             f"too late: bead {bead} is being merged, or is on main already",
-            "Let nobrakes finish the merge; then undo it with `nobrakes undo NUMBER`.",
+            "Let nobrakes finish the merge; then undo the merge with `nobrakes undo NUMBER`.",
         )
 
 

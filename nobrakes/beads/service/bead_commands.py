@@ -106,7 +106,7 @@ def add(
     """Add one bead with its dependencies. `fields`: others of CONTENT. BadBead, NoSuchBead, Deadlock write nothing."""
     made = content({"title": title, "type": type, "description": description, **fields})
     if id is not None and _exists(store, id):
-        raise BadBead(f"bead {id} already exists", f"`nobrakes show {id}` shows it; `nobrakes edit` changes it.")
+        raise BadBead(f"bead {id} already exists", f"To change the bead: `nobrakes edit {id}`.")
     bead = Bead(id=id or new_id(store), **made)
     check_bead(bead)
     if bead.id in needs:

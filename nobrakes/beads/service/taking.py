@@ -144,7 +144,7 @@ def _free_place(here: Repository, bead: str, to: str) -> str:
     name = os.path.basename(root).removesuffix(".git")
     folder = os.path.realpath(to) if to else os.path.join(os.path.dirname(root), f"{name}-{bead}")
     if here.persons.around(os.path.dirname(folder)) is not None or folder == root or folder.startswith(root + os.sep):
-        raise UsageError(f"{folder} is inside a checkout of this repository", "Name a folder outside: --to ../FOLDER.")
+        raise UsageError(f"{folder} is inside a checkout of this repository", "Name another folder: --to ../FOLDER.")
     if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
         raise UsageError(f"{folder} is not empty", "Name another folder: --to FOLDER.")
     above = os.path.dirname(folder)
@@ -291,7 +291,7 @@ def _finished(here: Repository, worktree: Worktree, bead: str) -> None:
     if loose := here.persons.uncommitted(worktree):
         raise NotAllowed(
             f"{worktree.path} has uncommitted files: {first_of(loose, _SHOWN)}",
-            f"Commit (`git -C {place} add -A`, `commit`) or ignore them, then `nobrakes hand-in {bead}`.",
+            f"Commit (`git -C {place} add -A`, `commit`) or ignore the files, then `nobrakes hand-in {bead}`.",
         )
 
 
@@ -330,7 +330,7 @@ def retry(
         if not asked and before.held is None and not is_waiting:
             raise NotAllowed(
                 f"there is nothing to retry: bead {bead} is {before.status.value}, and has no failures",
-                f"`nobrakes ready --explain {bead}` shows what it waits for.",
+                f"`nobrakes ready --explain {bead}` shows what the bead waits for.",
             )
         after = store.bead(bead)
     if paths is not None:

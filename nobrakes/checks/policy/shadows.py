@@ -209,7 +209,7 @@ def _module(path: str, folder: str) -> str:
 def odd_name(path: str) -> str | None:
     """Why the path is suspicious."""
     if "\n" in path or "\t" in path or not is_seen(path):
-        return f"{escaped(path)}: its name contains control, text-direction or invisible characters"
+        return f"{escaped(path)}: the file's name contains control, text-direction or invisible characters"
     return None
 
 
@@ -221,7 +221,7 @@ def new_secrets(path: str, before: str, after: str) -> str | None:
     kinds = [one.kind for one in secrets_in(after) if one.sure and after[one.begin : one.end] not in known]
     if not kinds:
         return None
-    return f"{escaped(path)}: it seems to contain a secret ({', '.join(dict.fromkeys(kinds))})"
+    return f"{escaped(path)}: the file seems to contain a secret ({', '.join(dict.fromkeys(kinds))})"
 
 
 def escaped(path: str) -> str:

@@ -292,7 +292,7 @@ def _move_away(path: str) -> None:
 
 def _plain(text: str) -> str:
     if not text.isprintable() or text != text.strip() or text.endswith("\\"):
-        raise UsageError(f"{text!r} cannot be written into a systemd unit", "Change that value, then try again.")
+        raise UsageError(f"{text!r} cannot be written into a systemd unit", "Change the value, then try again.")
     return text.replace("%", "%%")
 
 

@@ -46,10 +46,10 @@ def answer(
     question."""
     found = store.escalation(n, counted=False)
     if found.resolved_at is None and "answer" not in table.ways(found):
-        raise NotAllowed(f"escalation {n} is not a question, so it cannot be answered: decide it", decisions(found))
+        raise NotAllowed(f"escalation {n} is not a question: decide the escalation instead", decisions(found))
     if found.form is None:
         if recommended:
-            raise UsageError(f"escalation {n} has no recommended answer", f'Answer it: `nobrakes answer {n} "…"`.')
+            raise UsageError(f"escalation {n} has no recommended answer", f'To answer: `nobrakes answer {n} "…"`.')
         if not text.strip():
             raise UsageError("the answer is empty")
         decided = store.answer(n, text, actor)
@@ -110,7 +110,7 @@ def resolve(
 
 def decisions(found: Escalation) -> str:
     flags = " | ".join(f"--{word}" for word in table.ways(found) if word != "answer")
-    return f'Decide it: nobrakes resolve {found.id} {flags} --note "…"'
+    return f'To decide: nobrakes resolve {found.id} {flags} --note "…"'
 
 
 _NEXT = {  # a daemon may have started it already
@@ -121,7 +121,7 @@ _NEXT = {  # a daemon may have started it already
 
 
 _THEN = {
-    forms.RETRY: "the Shaper of feature {0} continues with your words. To see its progress: `nobrakes forge show {0}`",
+    forms.RETRY: "the Shaper of feature {0} continues with your words. To see the progress: `nobrakes forge show {0}`",
     forms.REPLAN: "the Shaper of feature {0} changes the plan next; then you approve the plan. To see the plan: "
     "`nobrakes forge show {0}`",
     forms.FAILING_PAUSE: "feature {0} is paused. To continue the feature: `nobrakes forge resume {0}`",
@@ -203,7 +203,7 @@ def _back(store: "Store", found: Escalation, said: _Said, to: Status | None = No
     elif found.form is not None:
         raise NotAllowed(
             f"escalation {found.id} needs one of its options, not a note",
-            f"Answer it: `nobrakes escalation {found.id}` shows what to type. Or leave the note out.",
+            f"`nobrakes escalation {found.id}` shows the options. Choose one, or leave the note out.",
         )
     else:
         store.answer(found.id, said.note, said.actor, to=to)

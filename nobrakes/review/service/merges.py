@@ -269,7 +269,8 @@ def diff(store: "Store", git: Git, bead: str, most: int = MAX_PATCH_BYTES) -> Di
     found = _found(store, git, store.bead(bead))
     if found is None:
         raise NotAllowed(
-            f"bead {bead} has no work to show yet: it has no branch and no merge", f"`nobrakes show {bead}` shows it."
+            f"bead {bead} has no work to show yet: it has no branch and no merge",
+            f"`nobrakes show {bead}` shows the bead.",
         )
     return view_of(git, bead, found, most)
 

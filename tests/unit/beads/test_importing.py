@@ -90,7 +90,7 @@ def test_another_commit_between_is_seen(tmp_path, monkeypatch):
         return staged
 
     monkeypatch.setattr(importing, "stage", stage)
-    with pytest.raises(BadBead, match="there is a bead x already"):
+    with pytest.raises(BadBead, match="bead x already exists"):
         store.put([Bead("x", "X"), Bead("y", "Y")], [Dependency("y", "x")], "me")
     monkeypatch.setattr(importing, "stage", real)
     store.put([Bead("y", "Y", epic="e"), Bead("z", "Z")], [Dependency("y", "x"), Dependency("x", "z")], "me")

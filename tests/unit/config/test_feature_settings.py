@@ -30,7 +30,7 @@ def test_a_feature_says_what_differs_and_is_remembered_as_it_was_judged() -> Non
         ("a..b", "is not a valid branch name"),
         ("a\\u001b[31m", "is not a valid branch name"),
         ("someone:main", "is not a valid branch name"),
-        ("refs/heads/main", "must not begin with refs/"),
+        ("refs/heads/main", "not beginning with refs/"),
         ("x" * 201, "at most 200"),
         ("main", "is used already (main)"),
         ("main/x", "folder of the other"),
@@ -89,7 +89,7 @@ def test_a_base_of_its_own_holds_and_a_way_of_its_own_is_refused_with_a_reason()
 
 def test_what_would_mean_nothing_is_refused() -> None:
     one = '[review.features.shop]\nunit = "bead"\nbranch = "f/x"\n'
-    assert "the branch of a whole epic" in refused(one)
+    assert "this branch is for a whole epic" in refused(one)
     for land in ("local", "remote"):
         told = refused(one, f'[review]\nland = "{land}"\n')
         assert f'review.land = "{land}"' in told and "config set review.land pull_request" in told

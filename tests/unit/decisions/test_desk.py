@@ -75,7 +75,7 @@ def test_an_empty_answer_is_none(store, asked):
 def test_what_is_no_question_is_decided_and_not_answered(store, stopped):
     with pytest.raises(NotAllowed, match="is not a question") as refused:
         desk.answer(store, stopped[1], "use UTC", "me")
-    assert refused.value.hint.startswith(f"Decide it: nobrakes resolve {stopped[1]} --retry | --done")
+    assert refused.value.hint.startswith(f"To decide: nobrakes resolve {stopped[1]} --retry | --done")
     assert desk.show(store, stopped[1]).resolved_at is None
 
 
