@@ -42,14 +42,14 @@ def judge_red(
     if reason is Reason.SYNTAX:
         return "the tests have a syntax error, which does not count as a failing test"
     if reason is Reason.UNKNOWN and (counts_after is None or counts_after.failed == 0):
-        return "the check failed, but its output shows no failing test"
+        return "the check failed, but the check's output shows no failing test"
     if reason is Reason.MISSING_SYMBOL or counts_before is None or counts_after is None:
         return None
     if counts_after.collected < counts_before.collected:
         fewer = counted(counts_before.collected - counts_after.collected, "test fewer is", "tests fewer are")
         return f"{fewer} collected than without the new tests; a Test Writer must not remove tests"
     if counts_after.failed <= counts_before.failed:
-        return f"the new tests make no further test fail: {counts_before.failed} fail without them too"
+        return f"the new tests add no failing test: {counts_before.failed} also fail without the new tests"
     return None
 
 
@@ -250,12 +250,12 @@ _COMMANDS = {
     "npm install -g": ("pnpm", "yarn", "bun", "deno", "bats"),
     "gem install": ("bundler", "rspec", "rake"),
 }
-_GET = {name: f"install it (`{command} {name}`)" for command, names in _COMMANDS.items() for name in names}
+_GET = {name: f"install the program (`{command} {name}`)" for command, names in _COMMANDS.items() for name in names}
 _GET |= {name: f"install {product}" for name, product in _PRODUCTS.items()} | {"bundle": _GET["bundler"]}
 
 
 def installing(program: str) -> str:
-    return _GET.get(program, "install it")
+    return _GET.get(program, "install the program")
 
 
 _NOT_FOUND = re.compile(

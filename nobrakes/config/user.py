@@ -146,11 +146,11 @@ def require_own(path: str, rights: int = READS) -> None:
     except OSError as error:
         raise PlaceUnusable(f"{path} cannot be inspected: {error.strerror}") from None
     if not stat.S_ISREG(found.st_mode):
-        raise PlaceUnusable(f"{path} is not a plain file", "Move it away; nobrakes creates the file itself.")
+        raise PlaceUnusable(f"{path} is not a plain file", "Move the path away; nobrakes creates the file itself.")
     if found.st_uid != os.geteuid():
         raise PlaceUnusable(f"{path} belongs to another account (number {found.st_uid})")
     if found.st_mode & 0o022:
-        raise PlaceUnusable(f"other accounts can write {path}", f"Remove that permission: chmod go-w {path}")
+        raise PlaceUnusable(f"other accounts can write {path}", f"Remove the write permission: chmod go-w {path}")
     _require_rights(path, rights)
 
 
@@ -183,11 +183,11 @@ def require_safe(folder: str, rights: int = ENTERS) -> bool:
     except OSError as error:
         raise PlaceUnusable(f"{folder} cannot be inspected: {error.strerror}") from None
     if not stat.S_ISDIR(found.st_mode):
-        raise PlaceUnusable(f"{folder} is not a folder", "Move it away; nobrakes creates the folder itself.")
+        raise PlaceUnusable(f"{folder} is not a folder", "Move the path away; nobrakes creates the folder itself.")
     if found.st_uid != os.geteuid():
         raise PlaceUnusable(f"{folder} belongs to another account (number {found.st_uid})")
     if found.st_mode & 0o022:
-        raise PlaceUnusable(f"other accounts can write {folder}", f"Remove that permission: chmod go-w {folder}")
+        raise PlaceUnusable(f"other accounts can write {folder}", f"Remove the write permission: chmod go-w {folder}")
     _require_rights(folder, rights)
     return True
 
@@ -218,7 +218,7 @@ def secrets_path() -> str:
 def secret(name: str) -> str:
     """ConfigError: missing, or others could read the file."""
     if (found := _read(secrets_path()).get(name)) is None:
-        raise ConfigError(f"there is no secret '{name[:64]}'", f"Store it with `nobrakes notify secret {name[:64]}`.")
+        raise ConfigError(f"there is no secret '{name[:64]}'", f"Type `nobrakes notify secret {name[:64]}`.")
     return found
 
 
@@ -236,7 +236,7 @@ def keep(name: str, value: str) -> str:
     try:
         write_atomic(path, text.encode())
     except StoreReadOnly as error:
-        raise NotAllowed(str(error), "Check the owner of its folder.") from None
+        raise NotAllowed(str(error), "Check the owner of the file's folder.") from None
     return path
 
 

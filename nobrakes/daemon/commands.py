@@ -40,7 +40,7 @@ def stop(app: "App", by: str, agent: Agent = None, hold: Hold = None) -> tuple[d
             hint = "Name the agent or its bead: nobrakes stop Ada --hold why"
             raise UsageError("--hold needs the name of one agent or its bead", hint)
         control.stop(app.store, app.paths, by)
-        return {"stopping": True}, "stopping all agents; their work is saved, and `nobrakes resume` continues it"
+        return {"stopping": True}, "stopping all agents and saving their work; `nobrakes resume` continues the work"
     found = control.stop_one(app.store, app.paths, agent, hold, by)
     is_held = hold is not None
     data = {"stopping": True, "bead": found.bead, "name": found.name, "number": found.number, "held": is_held}

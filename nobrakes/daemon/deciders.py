@@ -286,8 +286,8 @@ def _breaker_is_open(board: daemon_model.Board, bead: ReadyBead, agent: str) -> 
 
 def _asks(board: daemon_model.Board, bead: ReadyBead) -> daemon_model.AskPerson | None:
     if (reached := agents_limits.bead_cap_reached(board.limits.caps, board.spent, bead.id)) is not None:
-        title = f"{bead.id} has reached its cap: {reached.name} is {reached.spent:g} of {reached.limit:g}"
-        detail = f"Raise caps.{reached.name} in .nobrakes/config.toml, or split the bead; then resolve this."
+        title = f"{bead.id} has reached a spending cap: {reached.name} is {reached.spent:g} of {reached.limit:g}"
+        detail = f"Raise caps.{reached.name} in .nobrakes/config.toml, or split the bead; then resolve this escalation."
         return daemon_model.AskPerson(bead.id, EscalationType.CAP_REACHED, title, detail)
     agents = board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type)
     if agents and all(_breaker_is_open(board, bead, agent) for agent in agents):

@@ -481,7 +481,7 @@ def _refuse_what_is_past(db: Database, row: Any) -> None:
     if row["session"] is not None and sessions_db.get_session(db, row["session"]).state is State.ENDED:
         raise NotAllowed(
             f"the answer to escalation {number} cannot be withdrawn: session {row['session']}, which asked, has ended",
-            f"`nobrakes session show {row['session']}` shows its messages.",
+            f"`nobrakes session show {row['session']}` shows the session's messages.",
         )
     same = db.maybe("SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (row["fingerprint"],))
     if same is not None:

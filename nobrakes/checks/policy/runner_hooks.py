@@ -356,10 +356,10 @@ _PHP = (
 _PATTERNS: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
     ("js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"): _JS,
     ("go",): (
-        (r"\bfunc\s+(?:\([^)]*\)\s*)?\w+\([^)]*\*testing\.M\b", "TestMain, and what it calls"),
+        (r"\bfunc\s+(?:\([^)]*\)\s*)?\w+\([^)]*\*testing\.M\b", "Go's TestMain, and what TestMain calls"),
         (r"^//go:linkname\b.*", "a link to private code of another package"),
         (r"\bflag\.Set\(\s*\"test\.|\btesting\.(?:RegisterCover|MainStart|Main)\(", "the test runner's own flags"),
-        (r"^func init\(\) \{(?=(?:\n(?!func )[^}\n].*|\n)*?\n.*\bos\.(?:Exit|Args)\b)", "an init() that ends tests"),
+        (r"^func init\(\) \{(?=(?:\n(?!func )[^}\n].*|\n)*?\n.*\bos\.(?:Exit|Args)\b)", "an init() that exits"),
     ),
     ("rs",): (
         (r"#!?\[\s*(?:ctor|dtor|test_runner|reexport_test_harness_main)|custom_test_frameworks", "another harness"),

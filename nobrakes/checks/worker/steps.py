@@ -319,7 +319,7 @@ def text(git: Git, commit: str) -> str | None:
         content = git.read(commit, CONTRACT, LARGEST_CONTRACT)
         return None if content is None else content.decode()
     except (FileTooLarge, UnicodeDecodeError):
-        raise ConfigError(f"{CONTRACT}: it is too large, or not a text file") from None
+        raise ConfigError(f"{CONTRACT} is too large, or not a text file") from None
 
 
 def boundary_at(ports: Ports, base: str, role: Role, head: str = "", bead: Bead | None = None) -> Boundary:

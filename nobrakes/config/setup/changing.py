@@ -94,7 +94,7 @@ def _known_check_setting(key: str, parts: Sequence[str], raw: Mapping[str, Any])
         number = len(names)
     else:
         there = f"There are: {', '.join(names)}." if names else "There is no check yet."
-        raise ConfigError(f"there is no check '{name[:40]}'", f"{there} To add one, set checks.NAME.command.")
+        raise ConfigError(f"there is no check '{name[:40]}'", f"{there} To add a check, set checks.NAME.command.")
     return Known(key, ("checks", number, setting), hints[setting], _default(CheckSettings, setting))
 
 
@@ -177,7 +177,7 @@ def typed(one: Known, word: str, before: Any = None) -> Any:
 
 
 def wrong(one: Known, word: str) -> ConfigError:
-    nothing = f" To remove it: nobrakes config unset {one.key}" if word.lower() in _NOTHING else ""
+    nothing = f" To remove the setting: nobrakes config unset {one.key}" if word.lower() in _NOTHING else ""
     return ConfigError(f"{one.key}: '{word[:80]}' is not allowed", f"Allowed: {allowed(one.kind)}.{nothing}")
 
 
@@ -389,7 +389,7 @@ def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[
         line = f" (line {number})" if number else ""
         raise ConfigError(
             "\n".join([f"nothing was changed: the file has an error elsewhere{line}", *after]),
-            f"Fix that error first, for example: nobrakes config unset {hints[0]}",
+            f"Fix the other error first, for example: nobrakes config unset {hints[0]}",
         )
     return after
 
@@ -531,7 +531,7 @@ def from_page(paths: Paths, key: str, value: str) -> str:
     ConfigError, NotAllowed."""
     one = known(key, values(paths))
     if not page_may_set(key, one.kind):
-        hint = f"Type it in a terminal: nobrakes config set {key} VALUE, or nobrakes config unset {key}"
+        hint = f"Type in a terminal: nobrakes config set {key} VALUE, or nobrakes config unset {key}"
         raise NotAllowed(f"no page can change {key}: it could run a program, open the sandbox or send data away", hint)
     if _form(one.kind) == "lines":
         return json.dumps([line.strip() for line in value.splitlines() if line.strip()])

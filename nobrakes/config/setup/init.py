@@ -149,7 +149,7 @@ def wanted_of(agent: str | None, command: str | None) -> tuple[Wanted, ...]:
     if agent not in _BY_COMMAND:
         raise UsageError(
             f"--command cannot be used with the agent {agent}",
-            f"To set its path: nobrakes config set agents.{agent}.executable PATH. --command works only with "
+            f"To set the agent's path: nobrakes config set agents.{agent}.executable PATH. --command works only with "
             f"{' or '.join(_BY_COMMAND)}.",
         )
     try:
@@ -278,7 +278,7 @@ def init(
     found = discover(root)
     paths = Paths(os.path.join(root, FOLDER))
     if os.path.lexists(paths.folder) and (os.path.islink(paths.folder) or not os.path.isdir(paths.folder)):
-        raise ConfigError(f"{paths.folder} exists but is not a folder", "Move it away, then run `nobrakes init`.")
+        raise ConfigError(f"{paths.folder} exists but is not a folder", "Move the file away, then run `nobrakes init`.")
     has_config = os.path.lexists(paths.config) or persons.find(paths)  # main's are never written over
     if has_config:
         config = load(paths.config)

@@ -86,7 +86,7 @@ def expire(store: "Store", git: "Git", keep_days: float | None, actor: str) -> l
     if keep_days is None:
         raise UsageError(
             "retention.archive_days is not set, so nothing is removed",
-            "Set it in .nobrakes/config.toml, so that old work can be removed.",
+            "Set the number of days in .nobrakes/config.toml; then old work can be removed.",
         )
     going = [one for one in look(store, git, keep_days) if one.goes]
     for bead in dict.fromkeys(one.bead for one in going):
@@ -422,7 +422,7 @@ def stop_daemon(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:
         store.set_setting(BACKGROUND, None)
         raise DaemonNotRunning(
             f"the daemon (process {dead}) had already died; nobrakes no longer expects a daemon",
-            "`nobrakes run` or `nobrakes daemon start` continues its work.",
+            "`nobrakes run` or `nobrakes daemon start` continues the work.",
         )
     return locks.stop_daemon(paths.lock, wait, paths.daemon_log)
 
@@ -439,7 +439,7 @@ def restart(paths: Paths, store: "Store", wait: float) -> int:
             if time.monotonic() > deadline:
                 raise NobrakesError(
                     f"the daemon (process {process.pid}) did not hand over its work in {count(round(wait), 'second')}",
-                    "It may be in a step that cannot be interrupted. Try again.",
+                    "The daemon may be in a step that cannot be interrupted. Try again.",
                 )
             time.sleep(POLL_SECONDS)
     return start(paths, store, wait)

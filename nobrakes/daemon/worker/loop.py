@@ -311,7 +311,7 @@ class Jumps:
             jump = 0.0
         self._kept = before
         if jump:
-            text = f"the clock jumped by {jump / 60:+.0f} min (set, or the machine slept): time limits ignore it"
+            text = f"the clock jumped by {jump / 60:+.0f} min (set, or the machine slept): time limits ignore the jump"
             self.ports.notifier.tell(Notice(text))
         return jump
 

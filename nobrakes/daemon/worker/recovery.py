@@ -166,7 +166,7 @@ class Reconciling:
             ports.git.archive(bead, bead.fence)
         data = {"merged_commit": merge.tip.commit, "base": merge.base, "reason": "found on main"}
         ports.store.record(Event(Kind.FOUND_MERGED, bead.id, data=data))
-        text = f"{bead.id} is on main as {merge.tip.commit[:12]}, but the database did not know: it is now done"
+        text = f"{bead.id} is on main as {merge.tip.commit[:12]}, but the database did not know: the bead is now done"
         ports.notifier.tell(Notice(text, bead.id, urgent=True))
 
     def _drop_landings(self, main: str) -> None:

@@ -563,7 +563,7 @@ def sprint_blockers(store: "Store") -> Iterator[Blocker]:
     if going.run.state in (RunState.WAITS, RunState.CLAIMED):
         what = f"the next sprint needs your approval: {going.done} of {going.run.asked} are done"
         if going.run.state is RunState.CLAIMED:
-            what = "agents report that success criteria of the project are met: check them"
+            what = "agents report that success criteria of the project are met: check these criteria"
         yield Blocker(Kind.SPRINTS, what, shorten(_joined(going.run.why), _WHY), ("nobrakes project status",))
 
 

@@ -99,7 +99,7 @@ def test_no_text_of_a_page_becomes_a_program_a_file_or_an_open_sandbox(site, rep
         for slug, more in (("set", {"value": "none"}), ("unset", {})):
             refused = site.post(f"/r/shop/do/config-{slug}", {"key": key, **more}, accept="application/json")
             assert refused.status_code in (409, 422) and config.read_text() == text, (key, refused.text)
-    assert "Type it in a terminal" in refused.text
+    assert "Type in a terminal" in refused.text
     texts = {one.key for one in changing.listed(Config()) if one.on_page and one.form in ("text", "lines", "table")}
     assert not [
         key for key in texts if re.search("command|executable|url|secret|keys|environment|path|filter|read|write$", key)

@@ -128,7 +128,7 @@ def test_a_compiler_that_misses_a_symbol_proves_red_without_a_count() -> None:
 
 def test_a_failure_nobody_can_explain_is_believed_only_with_a_test_that_failed() -> None:
     assert proof("ValueError: 3\n1 failed in 0.1s") is None
-    assert proof("make: *** Error 1", code=2) == "the check failed, but its output shows no failing test"
+    assert proof("make: *** Error 1", code=2) == "the check failed, but the check's output shows no failing test"
 
 
 def test_tests_that_pass_prove_nothing() -> None:

@@ -47,8 +47,14 @@ def test_what_a_main_that_did_not_pass_means(results: list[CheckResult], unsure:
     ("tail", "said"),
     [
         ("sh: 1: mvn: not found\n", "`mvn` is not installed: install Maven, or"),
-        ("bash: line 1: pnpm: command not found", "`pnpm` is not installed: install it (`npm install -g pnpm`), or"),
-        ("/usr/bin/python3: No module named tox", "`tox` is not installed: install it (`pip install tox`), or"),
+        (
+            "bash: line 1: pnpm: command not found",
+            "`pnpm` is not installed: install the program (`npm install -g pnpm`), or",
+        ),
+        (
+            "/usr/bin/python3: No module named tox",
+            "`tox` is not installed: install the program (`pip install tox`), or",
+        ),
         ("x\nsh: own-runner: not found", "`own-runner` is not installed: install it, or"),
         ("sh: mvn: not found\nBUILD FAILED", ""),
         ("ModuleNotFoundError: No module named 'shop'", ""),
