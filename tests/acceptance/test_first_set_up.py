@@ -83,7 +83,7 @@ def test_a_missing_program_is_one_line_with_how_to_get_it(folder: Path) -> None:
         line for line in nobrakes(folder, "init", "--trial").splitlines() if "of_nobody" in line and "warn" in line
     ]
     assert tried == [
-        "warning: lint: `tox_of_nobody` is not installed: install it, or add the install command as `setup` in "
+        "warning: lint: `tox_of_nobody` is not installed: install the program, or add the install command as `setup` in "
         ".nobrakes/config.toml"
     ]
 

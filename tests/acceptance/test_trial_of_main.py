@@ -32,7 +32,7 @@ def red(tmp_path: Path) -> Trying:
     ("command", "advice"),
     [
         (f"{sys.executable} -c 'import nosuchrunner'", "install its test runner"),
-        ("nosuchrunner --all; exit $?", "`nosuchrunner` is not installed: install it"),
+        ("nosuchrunner --all; exit $?", "`nosuchrunner` is not installed: install the program"),
         ("echo no tests ran; true", "`format`"),
         (f"{sys.executable} -m unittest", "add a first test"),  # though there is a file of them
     ],
@@ -171,4 +171,4 @@ def test_init_tries_the_checks_when_it_is_told_to(tmp_path: Path) -> None:
     assert "main passes its checks (1 test," in project.nobrakes("init", "--trial").stdout
     project.configure(CHECK, 'command = "nosuchrunner"')
     said = project.nobrakes("init", "--trial").stdout
-    assert "test: `nosuchrunner` is not installed: install it, or add the install command as `setup`" in said
+    assert "test: `nosuchrunner` is not installed: install the program, or add the install command as `setup`" in said

@@ -55,7 +55,7 @@ def test_what_a_main_that_did_not_pass_means(results: list[CheckResult], unsure:
             "/usr/bin/python3: No module named tox",
             "`tox` is not installed: install the program (`pip install tox`), or",
         ),
-        ("x\nsh: own-runner: not found", "`own-runner` is not installed: install it, or"),
+        ("x\nsh: own-runner: not found", "`own-runner` is not installed: install the program, or"),
         ("sh: mvn: not found\nBUILD FAILED", ""),
         ("ModuleNotFoundError: No module named 'shop'", ""),
     ],
