@@ -221,8 +221,6 @@ _SETTINGS = (
     ("i18n.commitEncoding", "UTF-8"),
     ("merge.renames", "true"),
     ("merge.directoryRenames", "conflict"),
-    ("checkout.workers", "8"),
-    ("checkout.thresholdForParallelism", "2000"),
     # a power cut must not leave main on a commit whose objects never reached the disk; refs that matter: see refs
     ("core.fsync", "committed,loose-object"),
     ("core.fsyncMethod", "batch"),

@@ -26,11 +26,10 @@ _ENVIRONMENT = {
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
 }
-# eight writers are eight processes: worth their start from some thousand files on
-_OPTIONS = (
-    "core.hooksPath=/dev/null core.attributesFile=/dev/null checkout.workers=8 checkout.thresholdForParallelism=2000"
-)
+_OPTIONS = ("-c", "core.hooksPath=/dev/null", "-c", "core.attributesFile=/dev/null")
 _NEXT_SECOND = 1.1
+MANY_FILES = 1000
+"""Files in a workspace from which on its agent starts a second later, so that git does not read all of them again."""
 
 _MENDING = """\
 set -eu
@@ -116,16 +115,21 @@ def _make(
         os.makedirs("info", exist_ok=True)
         _write("info/attributes", attributes)
     os.chdir(os.pardir)
-    settings = (word for option in _OPTIONS.split() for word in ("-c", option))
-    _run("git", *options, *settings, "read-tree", "-m", "-u", commit)
-    if options:
-        # git reads files again that are of the index's own second, and would take what a filter wrote for an edit
+    _run("git", *options, *_OPTIONS, "read-tree", "-m", "-u", commit)
+    if options or (branch and _files_in(".git/index") >= MANY_FILES):
+        # git reads files again that are of the index's own second: it would take what a filter wrote for an edit, and
+        # `git add` would store a copy of each file, as the sandbox keeps it from touching the packs that hold them
         time.sleep(_NEXT_SECOND)
         os.utime(".git/index")
     if index:
         _copy(".git/index", index)
     if at != path:
         os.rename(at, path)
+
+
+def _files_in(index: str) -> int:
+    with open(index, "rb") as file:
+        return int.from_bytes(file.read(12)[8:])  # after a signature and a version of four bytes each
 
 
 def _run(*argv: str) -> None:

@@ -12,6 +12,7 @@ from git_worlds import ME, RealWorld, sh, write
 from nobrakes.beads.model import Bead
 from nobrakes.git import command_line, history, location
 from nobrakes.git.port import Candidate, Message
+from nobrakes.git.workspaces import checkout
 
 BEAD = {"id": "login", "title": "Login", "type": "task"}
 LASTING = ("cat-file", "update-ref --stdin", "hash-object")
@@ -164,3 +165,12 @@ def test_the_changes_of_a_commit_are_compared_once(world: RealWorld, monkeypatch
     assert compared == commits
     world.git.is_whole(commits[0])  # objects may be gone: everything is forgotten
     assert world.git.moves(commits[0]) and compared == [*commits, commits[0]]
+
+
+def test_git_reads_no_file_of_a_large_new_workspace_again(world: RealWorld, begin: Callable[..., Bead]) -> None:
+    world.commit_on_main({f"many/{number // 100}/{number}": f"{number}\n" for number in range(checkout.MANY_FILES)})
+    clone = Path(world.workspace_path(begin()))
+    written = int(max(one.stat().st_mtime for one in clone.glob("many/*/*")))
+    assert int((clone / ".git" / "index").stat().st_mtime) > written  # else git does not trust the index
+    (clone / "many" / "0" / "7").write_text("8\n")  # as long as before
+    assert sh(clone, "git", "status", "--short") == " M many/0/7\n"
