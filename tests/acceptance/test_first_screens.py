@@ -134,9 +134,9 @@ def test_missing_runner(person: Person) -> None:
     person.configure(CHECK, 'command = "nosuchrunner tests"')
     person.add("one")
     said = "the check 'test' cannot run: `nosuchrunner` is not on PATH"
-    commands = person.looks("nobrakes status", said, "install it", ".nobrakes/config.toml")
+    commands = person.looks("nobrakes status", said, "install the program", ".nobrakes/config.toml")
     assert commands == ["nobrakes init --trial", "nobrakes run"]
-    assert person.looks("nobrakes run", said, "Install it", expect=Hindered.code) == commands[:1]
+    assert person.looks("nobrakes run", said, "Install the program", expect=Hindered.code) == commands[:1]
     runner = person.bin / "nosuchrunner"
     runner.write_text("#!/bin/sh\nexec sh tests/run.sh\n")
     runner.chmod(0o755)

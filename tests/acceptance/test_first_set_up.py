@@ -66,7 +66,7 @@ def test_a_check_is_added_to_a_repository_that_is_set_up(folder: Path) -> None:
     assert "was already set up" in said and 'checks.test.command: not set -> "python3 -m unittest' in said
     assert "main passes its checks (1 test" in said
     again = nobrakes(folder, "init", "--test", "make test")
-    assert "to change it, type nobrakes config set checks.test.command 'make test'" in again
+    assert "to change, type nobrakes config set checks.test.command 'make test'" in again
     assert [one["command"] for one in ask(folder, "init")["checks"]] == ["python3 -m unittest discover -v -s tests"]
 
 
@@ -74,17 +74,17 @@ def test_a_missing_program_is_one_line_with_how_to_get_it(folder: Path) -> None:
     commit(folder, "readme")
     said = nobrakes(folder, "init", "--test", "pnpm-of-nobody test", "--lint", "python3 -m tox_of_nobody")
     assert [line for line in said.splitlines() if "of_nobody" in line or "of-nobody" in line][-2:] == [
-        "warning: the check 'test' cannot run: `pnpm-of-nobody` is not on PATH: install it, add the install command as "
-        "`setup`, or fix `command` under [[checks]] in .nobrakes/config.toml",
-        "warning: the check 'lint' cannot run: python3 has no module named tox_of_nobody: install it, add the install "
-        "command as `setup`, or fix `command` under [[checks]] in .nobrakes/config.toml",
+        "warning: the check 'test' cannot run: `pnpm-of-nobody` is not on PATH: install the program, add "
+        "the install command as `setup`, or fix `command` under [[checks]] in .nobrakes/config.toml",
+        "warning: the check 'lint' cannot run: python3 has no module named tox_of_nobody: install the program, add the "
+        "install command as `setup`, or fix `command` under [[checks]] in .nobrakes/config.toml",
     ]
     tried = [
         line for line in nobrakes(folder, "init", "--trial").splitlines() if "of_nobody" in line and "warn" in line
     ]
     assert tried == [
-        "warning: lint: `tox_of_nobody` is not installed: install the program, or add the install command as `setup` in "
-        ".nobrakes/config.toml"
+        "warning: lint: `tox_of_nobody` is not installed: install the program, or add the install command as "
+        "`setup` in .nobrakes/config.toml"
     ]
 
 
@@ -93,7 +93,7 @@ def test_a_program_that_several_checks_lack_is_one_line(folder: Path) -> None:
     said = nobrakes(folder, "init", "--test", "pnpm-of-nobody test", "--lint", "pnpm-of-nobody lint")
     assert [line for line in said.splitlines() if "not on PATH" in line] == [
         "warning: the check 'test' cannot run, and the check 'lint': `pnpm-of-nobody` is not on PATH: install "
-        "it, add the install command as `setup`, or fix `command` under [[checks]] in .nobrakes/config.toml"
+        "the program, add the install command as `setup`, or fix `command` under [[checks]] in .nobrakes/config.toml"
     ]
 
 
