@@ -139,8 +139,8 @@ def test_what_would_go_live_is_shown_first_and_nothing_is_changed(nobrakes, plan
     nobrakes("cancel", "login-form")
     assert text("commit-strategy", "--dry-run").splitlines() == [
         "0 drafts would go live",
-        "edited since the last approval: scaffold",
-        "cancelled since then: login-form",
+        "beads edited since the last approval: scaffold",
+        "beads cancelled since then: login-form",
         "critical path: scaffold -> password-hashing",
     ]
 

@@ -62,7 +62,7 @@ def test_two_iterations_with_findings_answers_a_failing_reviewer_the_sign_off_an
 
     assert "not signed off" in forge.error("commit-strategy", "--yes", code=17)["message"]
     assert not (forge.book / "signed").exists(), "no agent signs a plan off"
-    assert "3 of 10 reviews" in forge.nobrakes("forge", "sign-off", "login", "--take-risk").stdout
+    assert "3 of 10 plan reviews" in forge.nobrakes("forge", "sign-off", "login", "--take-risk").stdout
     forge.nobrakes("commit-strategy", "--yes")
     shown = forge.ask("show", "login-form")
     assert (shown["title"], shown["status"]) == ("The form with a limit", "needs_doer")

@@ -96,7 +96,7 @@ def test_from_questions_over_answers_and_proposals_to_a_plan_under_review(tmp_pa
     said = (forge.book / "refused").read_text()
     for word in (
         "it has no proposed beads",
-        "commit-strategy makes them live",
+        "commit-strategy approves the drafts",
         "outside feature login",
         "could never start",
     ):

@@ -72,7 +72,7 @@ def test_a_lock_that_a_killed_git_left_is_a_persons_matter(project: Scripted) ->
         lock = lock_while_it_is_worked_on(project, seconds_ago=120)
         out, _ = run.communicate(timeout=60)
     assert run.returncode == 40, out
-    assert f"{lock} is older than 60 seconds" in out and "move it away" in out
+    assert f"{lock} is older than 60 seconds" in out and "move the file away" in out
     assert len(project.turns("two")) == 1, "everything else is done before it ends"
     assert lock.exists()
     lock.unlink()

@@ -583,7 +583,7 @@ def test_with_plain_git_it_is_said_that_nothing_merges_by_itself(team: Team) -> 
     team.run_on()
     for words in (team.nobrakes("pr", "show", "one").stdout, *team.waits()):
         assert "people to merge it: plain git cannot merge automatically (review.pull_auto_merge)" in words, words
-    assert "plain git cannot merge no request by itself" in team.nobrakes("doctor", expect=None).stdout
+    assert "plain git cannot merge pull requests" in team.nobrakes("doctor", expect=None).stdout
     team.configure("pull_auto_merge = true", "pull_auto_merge = false")
     team.nobrakes("pr", "sync")
     team.run_on()
