@@ -189,13 +189,13 @@ def test_a_dependency_that_is_named_twice_hides_no_other():
 
 
 def statements(store, found, **how):
-    """How many statements applying the plan takes."""
+    """How many statements applying the plan takes, without PRAGMAs, of which some come by the clock."""
     seen: list[str] = []
     store.connection.set_trace_callback(seen.append)
     report = plans_service.apply_plan(store, plan_of(found, "plan"), actor="me", **how)
     store.connection.set_trace_callback(None)
     assert report.critical_path
-    return len(seen)
+    return sum(not sql.startswith("PRAGMA") for sql in seen)
 
 
 def chain(count):
@@ -280,7 +280,7 @@ def test_what_waits_is_read_in_as_many_statements_when_it_is_much():
         store.connection.set_trace_callback(seen.append)
         assert len(strategy.proposals(store)) == waiting
         store.connection.set_trace_callback(None)
-        counts.append(len(seen))
+        counts.append(sum(not sql.startswith("PRAGMA") for sql in seen))
     assert counts[0] == counts[1] <= 4
 
 
