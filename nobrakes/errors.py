@@ -343,7 +343,7 @@ class PlaceUnusable(NobrakesError):
     """Your state or settings folder for all repositories is missing, or other accounts can write to it."""
 
     code = 60
-    hint = "Fix the problem named above. If you move nobrakes' files away, nobrakes creates new files."
+    hint = "Fix the problem named above. If you move these files away, nobrakes starts again with new, empty ones."
 
 
 class ChecksFailed(NobrakesError):

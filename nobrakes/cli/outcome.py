@@ -211,7 +211,7 @@ def report_progress(what: str) -> Iterator[None]:
 # `--as NAME` and `--request KEY` stand before or after the command's words; said twice, they have to say the same.
 # Without --as it is NOBRAKES_ACTOR, or the person at the keyboard. Inside a run nobody acts under another name.
 ACT_AS = Parameter(
-    "act_as", str, Field("The name to record (default: NOBRAKES_ACTOR, or you).", ("--as",), metavar="NAME"), None
+    "act_as", str, Field("The name to record (default: NOBRAKES_ACTOR or USER).", ("--as",), metavar="NAME"), None
 )
 REQUEST_KEY = Parameter(
     "request_key",

@@ -189,7 +189,7 @@ def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
             f"the recommended '{_shown(given[chosen.index(None)])}' is not an option", f"Options are: {_listed(found)}."
         )
     if len(chosen) > 1 and found.kind != "checkbox":
-        raise _wrong("more than one option is recommended", "Recommend one, or allow several choices (checkbox).")
+        raise _wrong("more than one option is recommended", "Recommend only one, or set `checkbox`.")
     needing = next((one.label for one in found.options if one.why and one.label in chosen), None)
     if needing is not None:
         raise _wrong(f"'{needing}' is recommended, but needs a person's reason", "Recommend another, or no option.")

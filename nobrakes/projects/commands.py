@@ -60,7 +60,7 @@ def archive(app: "App | None", by: str, name: Name, undo: Undo = False) -> Found
     return found, f"project {found.name} {'is restored' if undo else 'is archived; `--undo` restores the project'}"
 
 
-Sprints = Annotated[int, Field("The number of sprints that you approve.", ("--sprints", "-n"), least=1)]
+Sprints = Annotated[int, Field("How many of the planned sprints you approve.", ("--sprints", "-n"), least=1)]
 Tests = Annotated[bool, Field("Whether a Test Writer writes each sprint's tests first.", ("--tests/--no-tests",))]
 Items = Annotated[tuple[str, ...], Field("Only the roadmap item with this id (default: all).", ("--item",), "ID", TEXT)]
 Budget = Annotated[float, Field("The most that all sprints may cost, in US dollars; 0: no limit.", ("--usd",), least=0)]

@@ -314,7 +314,7 @@ def _mend(found: Escalation) -> str:
     again = "then the review of the epic starts again"
     if is_told(found):
         return f"A new bead of the epic {MENDS[found.type].does} and reads your note; {again}."
-    return f"With a note, a new bead of the epic follows the note; {again}. Without a note, the review starts again."
+    return f"With a note, the epic gets a bead for the note; {again}. Without a note, the review starts again."
 
 
 def _waiting(stakes: Stakes, what: str) -> str:

@@ -266,7 +266,7 @@ def find(
         if len(earlier) >= MAX_FINDINGS:
             raise NotAllowed(f"a reviewer has at most {MAX_FINDINGS} findings", "End your turn.")
         if bead and bead not in {node["id"] for node in store.plan_versions(feature.id)[-1].beads}:
-            raise UsageError(f"the plan has no bead '{clean(bead)[:64]}'", "Leave out the bead, or use a known one.")
+            raise UsageError(f"the plan has no bead '{clean(bead)[:64]}'", "Leave it out, or name an existing bead.")
         fixes = tuple(dict.fromkeys(_bounded(one, OPTION) for one in options[:MAX_FIXES] if one.strip()))
         made = Finding(
             0,
