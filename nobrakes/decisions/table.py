@@ -232,7 +232,7 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.BEAD: Way(
                 Effect.GO_ON,
                 "Approve the merge",
-                "nobrakes merges the work after it passes on the current {onto}.",
+                "nobrakes merges the work after it passes on the newest commit of {onto}.",
                 "The change reaches {onto}. If {onto} moves and the diff changes, nobrakes asks you again.",
             )
         },
@@ -244,7 +244,7 @@ TABLE: Mapping[EscalationType, Rows] = {
             About.BEAD: Way(
                 Effect.GO_ON,
                 "Continue without changes",
-                "nobrakes continues with the work unchanged, after it passes on the current {onto}.",
+                "nobrakes continues with the work unchanged, after it passes on the newest commit of {onto}.",
                 "The findings remain. If {onto} gets other commits and the diff changes, the work is reviewed again.",
             )
         },

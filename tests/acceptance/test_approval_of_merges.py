@@ -137,7 +137,7 @@ def test_what_a_person_hands_in_waits_too_and_goes_back_to_them(project: Scripte
     project.nobrakes("hand-in", "one", "--from", "mine")
     project.nobrakes("run", expect=40)
     first = asked(project)
-    assert "no agent is working on it" in " ".join(project.nobrakes("escalation", str(first["id"])).stdout.split())
+    assert "No agent works on the bead." in " ".join(project.nobrakes("escalation", str(first["id"])).stdout.split())
     project.nobrakes("resolve", str(first["id"]), "--retry", "--note", "Say whose")
     held = project.show("one")["held"]
     assert held.startswith("handed back to ") and held.endswith(": Say whose")

@@ -80,7 +80,7 @@ def test_a_run_is_planned_approved_worked_approved_merged_and_cleaned_up(chat: C
         assert run["decide"] == f"nobrakes resolve {run['question']} --approve"
         assert "a person" in await refused(client, "answer", number=run["question"], text="approve")
         assert str(run["question"]) in await refused(client, "approve")
-        assert "is nothing" in await refused(client, "hand_in", run="tea/1")
+        assert "nothing to hand in" in await refused(client, "hand_in", run="tea/1")
         return run
 
     asked = chat.talk(plans)
@@ -94,7 +94,7 @@ def test_a_run_is_planned_approved_worked_approved_merged_and_cleaned_up(chat: C
         run = await comes(client, "stage", "work")
         run = await comes(client, "state", "idle")
         assert (run["branch"], run["commits"], run["step"], run["of"]) == ("relay/1", 1, 8, 9)
-        assert "8 with 1 commit" in run["doubt"]
+        assert "step 8 is reported with only 1 commit" in run["doubt"]
         told = json.loads(await call(client, "output", run="tea/1"))
         progress, words = (json.loads((files / name).read_text()) for name in ("progress.json", "output.json"))
         assert (progress["step"], progress["commits"], progress["works"]) == (8, 1, False) and progress["doubt"]

@@ -98,7 +98,7 @@ def desk(one_desk: Desk, nobody_touches_the_real_home: Path) -> Desk:
         ("plan.yaml", "", []),
         ("plan.yaml", "beads: [{id: x}]", ["title"]),
         ("plan.yaml", "beads: [{id: x, title: X, needs: [nowhere]}]", ["nowhere"]),
-        ("plan.yaml", "beads:\n- {id: x, title: X}\n- {id: x, title: Y}\n", ["'x' is there already", "beads[0]"]),
+        ("plan.yaml", "beads:\n- {id: x, title: X}\n- {id: x, title: Y}\n", ["'x' is used twice", "beads[0]"]),
         ("plan.yaml", "beads: [{id: '../../etc', title: X}]", ["beads[0].id"]),
         ("plan.yaml", "beads: [{id: '--help', title: X}]", ["beads[0].id"]),
         ("plan.yaml", "beads: [{id: x, title: X, id: y}]", ["id"]),

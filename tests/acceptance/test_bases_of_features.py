@@ -250,8 +250,10 @@ def test_the_doctor_names_who_needs_what_goes_to_another_branch(team: Team) -> N
     feature(team)
     team.add("alone", needs=["old-1"])
     said = team.nobrakes("doctor", expect=None).stdout
-    assert "alone begins on main and needs old-1" in " ".join(said.split()) and "nobrakes undepend alone old-1" in said
-    assert "old-2 begins" not in said
+    assert (
+        "alone starts from main but needs old-1" in " ".join(said.split()) and "nobrakes undepend alone old-1" in said
+    )
+    assert "old-2 starts" not in said
 
 
 def test_a_lost_database_takes_nothing_for_lost_and_finds_the_request(team: Team) -> None:

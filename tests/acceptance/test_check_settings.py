@@ -128,7 +128,7 @@ def test_a_check_that_writes_no_report_has_not_run(project: Scripted) -> None:
     project.configure(CHECK, 'command = "true"\nreport = "out/*.xml"')
     project.add("one")
     project.nobrakes("run", expect=40)
-    assert "no file that matches out/*.xml holds results in the format junit" in project.open()[0]["detail"]
+    assert "no file that matches out/*.xml contains results in the format junit" in project.open()[0]["detail"]
 
 
 def test_a_check_that_is_never_cached_runs_in_every_review(project: Scripted) -> None:

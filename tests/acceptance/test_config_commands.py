@@ -54,7 +54,7 @@ def test_a_setting_is_set_shown_and_taken_out_again_and_no_other_line_changes(fo
     assert config.read_text() == before.replace("# doers = 4", "doers = 2") and config.stat().st_mode == mode
     assert typed(folder, "config", "get", "limits.doers").stdout == "2\n"
     assert json.loads(typed(folder, "config", "get", "limits.doers", "--json").stdout)["data"]["value"] == 2
-    assert "as it was" in typed(folder, "config", "set", "limits.doers", "2").stdout
+    assert "unchanged" in typed(folder, "config", "set", "limits.doers", "2").stdout
     assert "2 -> 4 (default)" in typed(folder, "config", "unset", "limits.doers").stdout
     assert config.read_text() == before
     assert "limits.max_failures = 3" in typed(folder, "config", "get", "limits").stdout.splitlines()

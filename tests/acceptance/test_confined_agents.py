@@ -44,7 +44,7 @@ def test_every_operation_works_by_command(tmp_path, sandbox):
     replies = said_by_agent(tmp_path, sandbox)
     asked = {reply.split()[0] for reply in re.findall(r"^== (.*)$", replies, re.MULTILINE)}
     assert asked >= {operation.name for operation in agent_api.OPERATIONS}
-    assert "a radio question has from 2 to 12 options, but this one has 1" in replies
+    assert "a radio question has from 2 to 12 options, not 1" in replies
     assert "== bead\nYou are Ada" in replies and '"ok":true' in replies.replace('": ', '":')
 
 

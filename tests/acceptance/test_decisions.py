@@ -202,7 +202,7 @@ def test_a_conflict_shows_both_sides_and_whose_the_other_is_also_once_its_branch
     number = str(asked["id"])
 
     def is_whole(page: str) -> None:
-        assert f"main has meanwhile: {winner} Bead {winner}" in page, page
+        assert f"main also has a change: {winner} Bead {winner}" in page, page
         assert f"- by {winner}" in page and f"+ by {loser}" in page and "both added it" in page, page
         assert "it is shared" in page and f"last of {loser}" in page and "src/shared  added, +1 -0" in page
 

@@ -35,7 +35,7 @@ def test_an_empty_repository_boots_with_one_yes(tmp_path: Path) -> None:
     )
     project.does("begin", "echo 'def one(): return 1' >pack.py; commit 3", turn=3)
     said = project.nobrakes("run", expect=40).stdout
-    assert f"{CONFIG} was committed on main" in said
+    assert f"nobrakes committed {CONFIG} on main" in said
     assert project.outcomes("begin", "reviewer") == ["boundary", "checks_changed"]
     assert "agents.doer" in project.prompt("begin", 2) and "agents.script.command" in project.prompt("begin", 2)
     (asked,) = project.open()

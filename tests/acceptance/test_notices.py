@@ -45,7 +45,7 @@ def test_a_run_tells_what_came_of_it(tmp_path: Path) -> None:
         assert urgent["severity"] == "urgent" and urgent["bead"] == "one" and "project" in urgent["title"]
         listed = made.ask("notify", "list")
         assert [one["state"] for one in listed["deliveries"]] == ["sent"] * 4
-        assert "took it" in made.nobrakes("notify", "test").stdout
+        assert "accepted the notice" in made.nobrakes("notify", "test").stdout
 
 
 @pytest.mark.slow
@@ -87,7 +87,7 @@ def test_each_channel_is_tried_and_what_failed_is_said(tmp_path: Path) -> None:
     with webhook() as good, webhook("refuses") as bad:
         made = Project(tmp_path / "project", ["true"], more=channel(good.port) + "\n" + channel(bad.port, "other"))
         done = made.nobrakes("notify", "test", expect=58)
-        assert "hook: took it" in done.stdout and "other: the webhook answered 500" in done.stdout
+        assert "hook: accepted the notice" in done.stdout and "other: the webhook answered 500" in done.stdout
         assert made.nobrakes("notify", "test", "hook").returncode == 0
         assert "unknown channel 'x'" in made.nobrakes("notify", "test", "x", expect=2).stderr
         assert "everything" in made.nobrakes("notify", "list").stdout

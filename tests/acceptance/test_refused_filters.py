@@ -152,7 +152,7 @@ def test_what_an_agent_may_not_change_is_its_failure_also_beside_a_filter(projec
 
 @pytest.mark.parametrize(
     ("clean", "says"),
-    [("printf '\\033[31mno key\\n' >&2; exit 3", "ended with 3: no key"), ("absent_program", "absent_program")],
+    [("printf '\\033[31mno key\\n' >&2; exit 3", "exited with code 3: no key"), ("absent_program", "absent_program")],
 )
 def test_an_allowed_filter_that_fails_is_the_machines_fault(tmp_path: Path, clean: str, says: str) -> None:
     project = Strange(tmp_path)

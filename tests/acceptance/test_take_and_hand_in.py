@@ -128,7 +128,7 @@ def test_a_failing_change_comes_back_with_the_reason_and_no_agent_begins(project
 def test_a_branch_is_handed_in_for_a_bead_that_nobody_began(project: Scripted) -> None:
     project.add("one", "two")
     project.nobrakes("pause")
-    assert "nothing to hand in" in project.error("hand-in", "one", code=17)["message"]
+    assert "no new work to hand in" in project.error("hand-in", "one", code=17)["message"]
     assert "neither a folder nor a branch" in project.error("hand-in", "one", "--from", "nowhere", code=2)["message"]
     assert "checkout" in project.error("take", "two", "--to", str(project.folder / "inside"), code=2)["message"]
     project.git("checkout", "-q", "-b", "mine")

@@ -92,7 +92,7 @@ def test_it_starts_one_daemon_when_both_are_up_and_none_while_one_is_down(
     tmp_path: Path, project: Project, network: Network
 ) -> None:
     project.nobrakes("daemon", "start")
-    assert "a daemon works" in look(project)["said"] and network.asked == 0
+    assert "a daemon is running" in look(project)["said"] and network.asked == 0
     killed(project)
     for number, name in enumerate(("network", "provider"), 1):
         network.down(name)
@@ -132,14 +132,14 @@ def test_it_starts_nothing_while_it_cannot_read_how_long_it_waits(
 
 
 def test_it_never_starts_one_that_a_person_stopped_or_paused(project: Project, network: Network) -> None:
-    assert "no daemon is wanted" in look(project)["said"], "nobody ever started one"
+    assert "no daemon is needed" in look(project)["said"], "nobody ever started one"
     project.nobrakes("daemon", "start")
     project.nobrakes("daemon", "stop")
-    assert "no daemon is wanted" in look(project)["said"]
+    assert "no daemon is needed" in look(project)["said"]
     project.nobrakes("daemon", "start")
     killed(project)
     assert project.nobrakes("daemon", "stop", expect=None).returncode == 24, "it was dead, and is not missed any more"
-    assert "no daemon is wanted" in look(project)["said"]
+    assert "no daemon is needed" in look(project)["said"]
     project.nobrakes("daemon", "start")
     project.nobrakes("pause")
     killed(project)
@@ -208,7 +208,7 @@ def test_units_are_shown_first_and_put_in_place_and_taken_away(
         f"--user --no-pager enable --now {timer.name}",
     ]
     timer.write_text(timer.read_text().replace("minutely", "hourly"))
-    assert "nothing is changed yet" in project.nobrakes("daemon", "uninstall").stdout and timer.exists()
+    assert "nothing has been changed yet" in project.nobrakes("daemon", "uninstall").stdout and timer.exists()
     monkeypatch.setenv(
         "PATH", f"{os.environ['PATH']}{os.pathsep}/opt/more"
     )  # the service would be now a different session

@@ -302,7 +302,7 @@ def _back(found: Escalation, stakes: Stakes, way: Way, to: Status) -> tuple[str,
     if stakes.bead is not None and stakes.bead.branch_kept:
         does, lost = f"{who} continues on the bead's branch.", ""
     else:
-        does = f"{who} starts again from the current {_base(found)}."
+        does = f"{who} starts again from the newest commit of {_base(found)}."
         kept = f"the work stays at {stakes.ref}" if stakes.ref else "nobrakes archives the work"
         lost = f"The attempt does not use the work on the branch; {kept}."
     told = " The prompt contains your note." if found.form is None else ""
