@@ -88,7 +88,7 @@ class Wait:
 _BY_REQUEST = "`nobrakes config set review.land pull_request` lets people merge at the remote instead."
 
 WAITS: dict[Cause, Wait] = {
-    Cause.NONE: Wait("nothing"),
+    Cause.NONE: Wait("nothing", again=0.0),
     Cause.EDITS: Wait("a checkout of main has uncommitted edits to files of the merge", asked=AT_WORK, again=5.0),
     Cause.UNTRACKED: Wait("a checkout of main has untracked files at paths of the merge", asked=AT_WORK, again=5.0),
     Cause.UNDER_WAY: Wait("a merge, rebase or cherry-pick is open in a checkout of main", asked=AT_WORK, again=5.0),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.review.waits import WAITS, Cause, cause_of, first_words, next_look, why
+from nobrakes.review.waits import WAITS, Cause, Land, Landing, cause_of, first_words, next_look, why
 from tests.support.tables import failing
 
 PUSHED = "error: failed to push some refs to 'https://example.org/x.git'"
@@ -353,3 +353,8 @@ def test_the_page_lists_each_cause_with_its_words() -> None:
     for cause, row in WAITS.items():
         healed = "yes" if row.passes else "no"
         assert cause is Cause.NONE or f"| `{cause}` | {row.words} | {healed} | " in page, cause
+
+
+def test_what_moved_or_was_lost_waits_for_nothing() -> None:
+    """Else a main at the remote was asked about once a minute, whatever `review.poll_seconds` said."""
+    assert Land(Landing.MOVED).wait == Land(Landing.LOST).wait == 0.0 < Land(Landing.BLOCKED, "", Cause.DISK).wait
