@@ -41,15 +41,26 @@ wall = "none"
 """
 
 
-def repository(folder: str) -> None:
-    for argv in (["init", "-q", "-b", "main"], ["commit", "-q", "--allow-empty", "-m", "Begin"]):
+def repository(folder: str, files: int = 0) -> None:
+    """A repository with main at a first commit, of so many small files, packed as in a clone."""
+    for number in range(files):
+        path = Path(folder, f"d{number // 50}", f"f{number}.py")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"def f{number}():\n    return {number}\n" * 20)
+    for argv in (
+        ["init", "-q", "-b", "main"],
+        ["add", "-A"],
+        ["commit", "-q", "--allow-empty", "-m", "Begin"],
+        ["gc", "-q"],
+    ):
         subprocess.run(["git", "-c", "user.name=b", "-c", "user.email=b@b.invalid", *argv], cwd=folder, check=True)
 
 
 def verify(folder: str, beads: int) -> None:
     """Main holds every bead's file with its content, in as many commits, and the repository is whole."""
     names = subprocess.run(["git", "ls-tree", "--name-only", "main"], cwd=folder, capture_output=True, text=True)
-    assert sorted(names.stdout.split()) == sorted(f"file-{i}" for i in range(1, beads + 1)), folder
+    made = [name for name in names.stdout.split() if name.startswith("file-")]
+    assert sorted(made) == sorted(f"file-{i}" for i in range(1, beads + 1)), folder
     log = subprocess.run(["git", "rev-list", "--count", "main"], cwd=folder, capture_output=True, text=True)
     assert int(log.stdout) == beads + 1, log.stdout
     subprocess.run(["git", "fsck", "--no-dangling", "--no-progress"], cwd=folder, check=True)
@@ -74,11 +85,11 @@ def config(workers: int, sandbox: str = "", sleep: float = 0.0) -> str:
     return text.replace(AGENT, f"sleep {sleep:g} && {AGENT}") if sleep else text
 
 
-def set_up(folder: str, beads: int, settings: str, digits: int = 0) -> None:
-    """A repository with nobrakes in it, main checked out as people have it, and so many beads that may begin, each
-    number with so many digits at least.
+def set_up(folder: str, beads: int, settings: str, digits: int = 0, files: int = 0) -> None:
+    """A repository of so many files with nobrakes in it, main checked out as people have it, and so many beads that may
+    begin, each number with so many digits at least.
     """
-    repository(folder)
+    repository(folder, files)
     subprocess.run([NOBRAKES, "init", "--main", "main"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     Path(folder, ".nobrakes", "config.toml").write_text(settings)
     store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
@@ -89,13 +100,20 @@ def set_up(folder: str, beads: int, settings: str, digits: int = 0) -> None:
 
 
 def nobrakes(beads: int, workers: int, sandbox: str = "none", sleep: float = 0.0) -> float:
+    """Seconds from the start of a run to its end."""
+    return run(beads, config(workers, sandbox, sleep))[0]
+
+
+def run(beads: int, settings: str, files: int = 0) -> tuple[float, float]:
+    """Seconds that a run takes, and seconds of CPU."""
     with tempfile.TemporaryDirectory() as folder:
-        set_up(folder, beads, config(workers, sandbox, sleep))
-        start = time.perf_counter()
+        set_up(folder, beads, settings, files=files)
+        start, before = time.perf_counter(), os.times()
         subprocess.run([NOBRAKES, "run"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        taken = time.perf_counter() - start
+        taken, after = time.perf_counter() - start, os.times()
         verify(folder, beads)
-    return taken
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return taken, used
 
 
 def main() -> None:

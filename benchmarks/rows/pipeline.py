@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from at_once import SECONDS, WAITING
 from at_once import measured as at_once
 from figures import Dose, Figure, Found, Measured, told
-from pipeline import nobrakes, script
+from pipeline import config, nobrakes, run, script
 from statements import a_bead
 
 from nobrakes.host.versions import probing_trouble
@@ -22,6 +22,8 @@ MEMORY, DISK = "a bead, in memory", "a bead, on disk"
 FREE = "a bead, in memory, no sandbox"
 SLEEP, SLEEPERS, DOERS = 2.0, 32, 4
 IDEAL = f"{SLEEPERS} Doers that sleep {SLEEP:g} s, of the ideal"
+FEW_FILES, FILES = 50, 5000
+TREE = f"CPU of a bead with {FILES:,} files, against {FEW_FILES}"
 SQL = "SQL statements a bead"
 AT_ONCE = f"{WAITING} changes at once, a check of {SECONDS:g} s"
 RUNS = "runs of the checks for each change, all good"
@@ -32,6 +34,7 @@ FIGURES = (
     Figure(FREE, 75, " ms"),
     Figure(IDEAL, 0.6, "", at_least=True),
     Figure(AT_ONCE, 1.2, " of the best mode's"),
+    Figure(TREE, 1.3, " x"),
     Figure(SQL, 100),
     Figure(RUNS, 1.02),
 )
@@ -66,6 +69,12 @@ def memory() -> str:
     return "/dev/shm" if os.path.isdir("/dev/shm") else tempfile.gettempdir()
 
 
+def cpu_of_a_bead(beads: int, files: int) -> float:
+    """Milliseconds, without the start and the end of a run: what more beads cost beyond a few."""
+    few, many = (run(count, config(DOERS), files)[1] for count in (DOERS, DOERS + beads))
+    return (many - few) / beads * 1000
+
+
 def measured(dose: Dose) -> Measured:
     """Pairs in memory, and fewer on disk."""
     rounds, beads, sleeping = dose.pick(5, 2, 1), dose.pick(100, 40, 3), dose.pick(256, 64, 4)
@@ -87,6 +96,9 @@ def measured(dose: Dose) -> Measured:
             floor, ours = (statistics.median(column) for column in zip(*taken, strict=True))
             least = f"{PLAIN} {ideal / floor:.2f}" if floor else ""
             found[IDEAL] = Found(ideal / ours, least, raw={"ideal": ideal, "pairs": taken})
+        with told(found, TREE):
+            few, many = (cpu_of_a_bead(dose.pick(20, 10, 2), files) for files in (FEW_FILES, FILES))
+            found[TREE] = Found(many / few, f"{few:.0f} ms", f"{many:.0f} ms", raw=[few, many])
         with told(found, AT_ONCE):
             modes = at_once(dose.pick(3, 1, 1), dose.pick(WAITING, WAITING, 6))
             least = {name: min(seconds for seconds, _ in some) for name, some in modes.items()}
