@@ -35,7 +35,7 @@ def test_only_what_was_merged_goes_and_it_comes_back(project: Scripted) -> None:
     going = {one["ref"]: one["commit"] for one in shown if one["goes"]}
     assert len(going) == 1 and all("/one/" in ref for ref in going), "the try that was thrown away stays"
     text = project.nobrakes("archive").stdout
-    assert "can be removed" in text and "nobrakes archive --expire" in text
+    assert "to remove 1 of these 2 archived branches" in text and "nobrakes archive --expire" in text
     gone = project.ask("archive", "--expire")
     assert {one["ref"] for one in gone} == going.keys()
     assert refs(project) == {ref: commit for ref, commit in before.items() if ref not in going}

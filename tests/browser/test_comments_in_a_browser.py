@@ -82,7 +82,7 @@ def test_comments_are_typed_under_their_lines_kept_and_sent_at_once(merged, repo
     page.get_by_role("textbox", name="Note about the whole change").fill("Twice, please")
     page.get_by_role("button", name="Send back").click()
     page.wait_for_url("**/bead/till")
-    page.get_by_text("till is sent back with 2 comments").wait_for()
+    page.get_by_text("till is sent back to agents with 2 comments").wait_for()
     text, status = notes(repository)
     assert status is Status.NEEDS_DOER and text.split("\n") == [
         f"A person read commit {merged[:12]} and sends the work back.",
