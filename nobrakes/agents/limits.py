@@ -465,7 +465,7 @@ def reached_text(name: str, spent: float, limit: float) -> str:
     short = name.removeprefix(PREFIX)
     return (
         f"no agent starts on this machine, because its limit {short} is reached ({spent:.6g} of {limit:.6g}). "
-        f"The next day begins at 00:00 UTC; To raise the limit now: `nobrakes machine set {short}=…`."
+        f"The next day begins at 00:00 UTC. To raise the limit now: `nobrakes machine set {short}=…`."
     )
 
 

@@ -245,9 +245,7 @@ class Filters(Attributes):
             if name in self.rules.run:
                 why = "and agents do not see its decrypted text" if found else f"but filter.{name}.clean is not set"
             how = " and ".join(f"`{command}`" for command in types)
-            how = (
-                f"a person has to type {how} and restart nobrakes" if how else "the filter has no plain smudge command"
-            )
+            how = f"a person can allow it: {how}, then a restart" if how else "the filter has no plain smudge command"
             raise Refused(f"git stores the file through the filter '{name}', {why}: {how}", name, *types)
         return found.replace("%f", shlex.quote(path))
 

@@ -88,7 +88,7 @@ class Wait:
 _BY_REQUEST = "`nobrakes config set review.land pull_request` lets people merge at the remote instead."
 
 WAITS: dict[Cause, Wait] = {
-    Cause.NONE: Wait("nothing", again=0.0),
+    Cause.NONE: Wait("nothing"),
     Cause.EDITS: Wait("a checkout of main has uncommitted edits to files of the merge", asked=AT_WORK, again=5.0),
     Cause.UNTRACKED: Wait("a checkout of main has untracked files at paths of the merge", asked=AT_WORK, again=5.0),
     Cause.UNDER_WAY: Wait("a merge, rebase or cherry-pick is open in a checkout of main", asked=AT_WORK, again=5.0),
@@ -210,8 +210,8 @@ class Land:
 
     @property
     def wait(self) -> float:
-        """Seconds before the next try."""
-        return WAITS[self.cause].again
+        """Seconds before the next try; 0 unless BLOCKED."""
+        return WAITS[self.cause].again if self.landing is Landing.BLOCKED else 0.0
 
     @property
     def timeout(self) -> float:

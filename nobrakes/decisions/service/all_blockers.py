@@ -600,10 +600,7 @@ def bead_blockers(store: "Store", found: Standstill, daemon: bool) -> Iterator[B
         typed = tuple(f"nobrakes {word} {node.id}" for word in words)
         yield Blocker(Kind.HELD, f"'{node.id}' is held: {node.held}", "", typed, beads=(node.id,))
     for epic in found.empty_epics:
-        what, typed = (
-            f"epic '{epic}' has no beads that are not cancelled",
-            ("nobrakes shape", f"nobrakes cancel {epic}"),
-        )
+        what, typed = f"epic '{epic}' has no beads, or all are cancelled", ("nobrakes shape", f"nobrakes cancel {epic}")
         yield Blocker(Kind.EMPTY_EPIC, what, "so the epic can never be done", typed, beads=(epic,))
     for node in found.deferred:
         what, typed = f"'{node.id}' is deferred", (f"nobrakes defer {node.id} now",)

@@ -368,7 +368,7 @@ _LOCKED = re.compile(r"'([^']+\.lock)': File exists")
 
 def _lock_blocker(path: str, age: float) -> LandingBlocker:
     if age < LOCK_PASSES:
-        return LandingBlocker(Cause.LOCK, f"another git command holds {path}", "The merge continues without the lock.")
+        return LandingBlocker(Cause.LOCK, f"another git command holds {path}", "The merge continues when that ends.")
     return LandingBlocker(
         Cause.OLD_LOCK,
         f"the lock file {path} is older than {LOCK_PASSES:.0f} seconds",

@@ -452,7 +452,7 @@ class Publisher:
         if there and there not in ours:
             return Land(
                 Landing.LOST,
-                f"the remote's branch {branch} is at {there[:12]}, which nobrakes did not push. Rename that branch",
+                f"the remote's branch {branch} is at {there[:12]}, which nobrakes did not push. Rename or delete it",
             )
         said = self.remote.push_branch(branch, commit, there)
         if said.ok:

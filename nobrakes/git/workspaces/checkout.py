@@ -29,7 +29,7 @@ _ENVIRONMENT = {
 _OPTIONS = ("-c", "core.hooksPath=/dev/null", "-c", "core.attributesFile=/dev/null")
 _NEXT_SECOND = 1.1
 MANY_FILES = 1000
-"""Files in a workspace from which on its agent starts a second later, so that git does not read all of them again."""
+"""A workspace with so many files is handed over a second later, so that git does not read each file again."""
 
 _MENDING = """\
 set -eu

@@ -146,4 +146,7 @@ def test_every_rule_has_a_hole_and_the_table_of_the_docs_names_its_tests() -> No
     for hole in HOLES:
         suite = hole.found_by.partition(" ")[0].removeprefix("test_")
         assert f"test_{suite}.py" in rows[hole.rule], (hole.rule, suite)
-        assert re.search(rf"`(nobrakes/)?{re.escape(hole.file)}`", rows[hole.rule]), (hole.rule, hole.file)
+        is_twice = (
+            PACKAGE.parent / hole.file.partition("/")[0]
+        ).is_dir()  # `config` is a folder beside the package, too
+        assert f"`{'nobrakes/' * is_twice}{hole.file}`" in rows[hole.rule], (hole.rule, hole.file)

@@ -357,4 +357,5 @@ def test_the_page_lists_each_cause_with_its_words() -> None:
 
 def test_what_moved_or_was_lost_waits_for_nothing() -> None:
     """Else a main at the remote was asked about once a minute, whatever `review.poll_seconds` said."""
-    assert Land(Landing.MOVED).wait == Land(Landing.LOST).wait == 0.0 < Land(Landing.BLOCKED, "", Cause.DISK).wait
+    assert Land(Landing.MOVED).wait == Land(Landing.LOST).wait == 0.0
+    assert Land(Landing.BLOCKED, "why").wait > 0 < Land(Landing.BLOCKED, "why", Cause.DISK).wait
