@@ -503,7 +503,7 @@ def _is_read(db: Database, row: Any) -> NotAllowed:
     found = db.maybe(f"{last} ORDER BY seq DESC LIMIT 1", (Kind.ANSWER_READ.value, row["bead"], row["id"]))
     since = datetime.fromtimestamp(row["read_at"], UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return NotAllowed(
-        f"too late: {found[0] if found else 'an agent'} has read the answer to escalation {row['id']} at {since}",
+        f"too late: {found[0] if found else 'an agent'} read the answer to escalation {row['id']} at {since}",
         f"Add the change to the bead's notes: `nobrakes edit {row['bead']} --notes …`." if row["bead"] else "",
     )
 

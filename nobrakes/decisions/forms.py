@@ -172,7 +172,7 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
     seen: set[str] = set()
     for label in (option.label.casefold() for option in options):
         if label in seen:
-            raise _wrong(f"two options are called '{label}'", "Give each option another label.")
+            raise _wrong(f"two options are called '{label}'", "Give each option its own label.")
         seen.add(label)
         if kind == "checkbox" and ("," in label or label == NONE_OF_THEM):
             raise _wrong(f"'{label}' cannot be the label of a checkbox", "Use a label without a comma, and not 'none'.")
@@ -189,7 +189,7 @@ def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
             f"the recommended '{_shown(given[chosen.index(None)])}' is not an option", f"Options are: {_listed(found)}."
         )
     if len(chosen) > 1 and found.kind != "checkbox":
-        raise _wrong("more than one option is recommended", "Recommend only one, or set `checkbox`.")
+        raise _wrong("more than one option is recommended", "Recommend only one, or use checkbox.")
     needing = next((one.label for one in found.options if one.why and one.label in chosen), None)
     if needing is not None:
         raise _wrong(f"'{needing}' is recommended, but needs a person's reason", "Recommend another, or no option.")

@@ -397,7 +397,7 @@ def _git(patient: _Patient) -> Iterator[Finding]:
         yield Finding("git", WARNING, "this is a partial clone, so nobrakes needs the remote to create a workspace")
     if for_git(patient.paths.folder).get(".gitignore") == IGNORED_BEFORE:
         text = "`git sparse-checkout set` can remove .nobrakes, because its .gitignore is outdated. Before that command"
-        yield Finding("git", OK, f"{text}, type: nobrakes init; and commit .nobrakes/.gitignore and .gitattributes")
+        yield Finding("git", OK, f"{text}, type: nobrakes init; and commit .gitignore and .gitattributes in .nobrakes")
     for text in init.told(patient.paths.root, patient.config) if patient.config else ():
         yield Finding("git", WARNING, text)
 

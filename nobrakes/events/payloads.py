@@ -53,7 +53,7 @@ class Name(StrEnum):
     PR_ALLOWED = "pr.allowed", "A person allowed nobrakes to push work that passed and open its pull request."
     PR_CREATED = "pr.created", "nobrakes opened the bead's pull request."
     PR_REVIEW_STARTED = "pr.review_started", "People, or checks at the code host, started to review the pull request."
-    PR_ISSUE_FOUND = "pr.issue_found", "Somebody with write access commented on the pull request, or a check failed."
+    PR_ISSUE_FOUND = "pr.issue_found", "Somebody with write access commented on the pull request, or its check failed."
     PR_APPROVED = "pr.approved", "Somebody with write access approved the pull request."
     PR_MERGED = "pr.merged", "Somebody merged the pull request. Another event reports the review's end."
     # people

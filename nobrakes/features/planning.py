@@ -296,7 +296,7 @@ def _end(board: ForgeBoard, review: PlanReview, session: Session | None, standin
     if session is None or session.state is At.ENDED:
         return ReviewState.FAILED, "the reviewer's session was ended"
     if feature.stage is not Stage.REVIEW:
-        return ReviewState.FAILED, "somebody reopened the plan before the reviewer finished"
+        return ReviewState.FAILED, "the plan was reopened before the reviewer finished"
     if feature.state is not State.ACTIVE and session.state is At.READY:
         return ReviewState.FAILED, f"the reviewer had not started when the feature stopped ({feature.state.value})"
     if session.state is At.IDLE:

@@ -167,7 +167,7 @@ def to_sign(store: "Store", rules: "ForgeSettings", feature: Feature) -> tuple[s
         return to_answer(points[0]), f"{what}; first answer {count(len(points), 'open point')}"
     few = warning(seen)
     more = (" --take-risk" if few else "") + (' --reason "…"' if seen.open else "")
-    return f"nobrakes forge sign-off {id_}{more}", f"{what}; reviews done so far: {few or seen.done}"
+    return f"nobrakes forge sign-off {id_}{more}", f"{what}; {few or count(seen.done, 'review')} done so far"
 
 
 def open_points(store: "Store", feature: str) -> list[model.Item]:
@@ -564,7 +564,7 @@ def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, rea
     if seen.open and not why:
         plural = "finding is" if seen.open == 1 else "findings are"
         raise NotAllowed(
-            f"{seen.open} {plural} undecided", 'Decide about the findings, or sign off with a reason: --reason "…".'
+            f"{seen.open} {plural} undecided", 'Decide about them on the Desk, or sign off with a reason: --reason "…".'
         )
     failed = dict.fromkeys(domain for one in seen.iterations for domain in one.failed)
     return SignOff(version, seen.done, seen.most, actor, at, bool(few), why[:2000], seen.open, tuple(failed))

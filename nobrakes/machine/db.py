@@ -168,7 +168,7 @@ class UserDatabase:
             if (clear := translated(error, self.path)) is None:
                 raise
             if isinstance(clear, StoreBroken):
-                text = f"Move this file and {self.path}-wal away; nobrakes makes new files. Repositories keep theirs."
+                text = f"Move this file and {self.path}-wal away; nobrakes makes new files. No repository loses data."
                 raise PlaceUnusable(str(clear), text) from error
             if isinstance(clear, StoreReadOnly):
                 text = "Check the permissions of this file and its folder, and that the disk is not mounted read-only."

@@ -87,7 +87,7 @@ def send_by_apprise(channel: Mapping[str, Any], secret: str, message: Mapping[st
         )
         said = " ".join(captured.getvalue().split())
     if not took:
-        raise ChannelFailed(f"the service rejected a notice: {said[-400:]}" if said else "the service rejected it")
+        raise ChannelFailed("the service rejected a notice" + (f": {said[-400:]}" if said else ""))
 
 
 # The program is found by its whole path or on PATH, never in the repository, where an agent's work could put one.

@@ -94,7 +94,7 @@ def task_lists(text: str, source: str, strict: bool = True) -> TaskLists:
         reader.read(number, line)
     if reader.until and strict:
         what, begun, closing = reader.until
-        raise PlanError(f"{source}:{begun}: the {what} that starts here is never closed", f"The end is `{closing}`.")
+        raise PlanError(f"{source}:{begun}: the {what} that starts here is never closed", f"Close it with `{closing}`.")
     return TaskLists(tuple(reader.parts), tuple(reader.told), has_boxes)
 
 

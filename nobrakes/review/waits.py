@@ -143,7 +143,7 @@ WAITS: dict[Cause, Wait] = {
     Cause.SILENT: Wait("the remote does not answer", "nobrakes tries again automatically.", passes=PASSES),
     Cause.REMOTE_LOCK: Wait(
         "another push holds a lock at the remote",
-        "nobrakes pushes again automatically. If the lock stays, a killed push left it: move the lock file away.",
+        "nobrakes pushes again. If the lock stays, a killed push left it: move the lock file away at the remote.",
         passes=PASSES,
     ),
     Cause.REMOTE_DISK: Wait(

@@ -208,7 +208,7 @@ def _types() -> Mapping[str, Schema]:
     types = own | {one.path: views()[one.words] for one in api.READINGS if one.words and one.path not in own}
     found = {path: schema(type_, names()) for path, type_ in types.items()}
     picture = schema_of("graph --all")
-    picture["properties"]["structure"] = {"type": "string", "description": "Changes when the drawing changes."}
+    picture["properties"]["structure"] = {"type": "string", "description": "Changes when boxes or edges move."}
     return {**found, "events": {"type": "object", "required": [*_EVENTS], "properties": _EVENTS}, "graph": picture}
 
 

@@ -117,7 +117,7 @@ class GitLab:
     def retarget(self, number: int, base: str) -> None:
         now = self._change(number, {"target_branch": base})
         if now.get("target_branch") != base or now.get("state") != "opened":
-            raise HostRefused(f"merge request {number} has to be open and target {base}, but it is {now.get('state')}")
+            raise HostRefused(f"merge request {number} does not target {base} or is not open: it is {now.get('state')}")
 
     def auto_merge(self, number: int, head: str) -> None:
         """Only while a pipeline runs, since GitLab would otherwise merge immediately."""

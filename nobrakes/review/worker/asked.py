@@ -149,8 +149,8 @@ class ProtectedFiles:
         changed = self.ports.git.changes(change.fork, change.head)
         detail = (
             f"The checks passed. Then nobrakes altered {test} so that it has to fail. The test runner did not report "
-            "this failure, or reported others too.\nOn main the test runner reports the failure. Something in the "
-            "branch may alter it, or a test is flaky. Read the diff. Accept exactly this commit, or send the work back."
+            "this failure, or reported others too.\nOn main it reports this failure. Something in the branch may "
+            "alter the runner, or a test is flaky. Read the diff. Accept exactly this commit, or send the work back."
         )
         evidence = {"test": test, **self.shown(change.fork, change.head, changed)}
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, change.head, evidence)

@@ -235,7 +235,7 @@ def test_a_plan_that_a_person_opens_again_after_its_reviews_is_reviewed_whole(pa
     world.settle()
     assert not world.running(), "what they look at is no plan any more"
     assert {one.detail for one in world.store.plan_reviews("login", 3)} == {
-        "somebody reopened the plan before the reviewer finished"
+        "the plan was reopened before the reviewer finished"
     }
 
 

@@ -203,5 +203,5 @@ def test_a_fork_with_the_same_branch_and_the_same_mark_is_not_ours() -> None:
 def test_a_base_that_the_host_did_not_take_is_refused() -> None:
     host, _ = gitlab()
     host.retarget(3, "main")
-    with pytest.raises(HostRefused, match="has to be open and target other"):
+    with pytest.raises(HostRefused, match="does not target other"):
         host.retarget(3, "other")
