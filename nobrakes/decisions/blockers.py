@@ -194,7 +194,7 @@ def cooldown_blocker(gate: Cooldown, now: float) -> Blocker:
         return Blocker(
             Kind.COOLDOWN,
             f"{what}{'' if closed else '; nobrakes is trying again'}",
-            f"nobrakes tries again at that time; {gate.detail}",
+            f"nobrakes tries again at that time; {gate.detail}" if closed else gate.detail,
             command,
             cure_of_start(gate.provider),
             until=gate.until if closed else None,
