@@ -205,7 +205,7 @@ def mcp(
         return said(None, "")
     if http:
         if session:
-            raise UsageError("--http and --session cannot be combined", "Each call names its session.")
+            raise UsageError("--http and --session cannot be combined", "Leave --session out: each call names one.")
         from .. import mcp_server
 
         mcp_server.serve_http(port, write)

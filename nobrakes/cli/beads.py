@@ -42,7 +42,7 @@ def _taken(found: "Taken") -> list[str]:
     place, bead = shlex.quote(found.folder), found.bead.id
     lines = [f"{found.stopped} was stopped"] if found.stopped else []
     lines += [f"archived: {one_line(', '.join(found.archived))}"] if found.archived else []
-    how = "its branch" if found.made else "you already have a worktree with the branch"
+    how = "its branch" if found.made else "you already have a worktree; its branch"
     lines.append(f"{bead} is yours: {how} {one_line(found.branch)} is in {one_line(found.folder)}")
     if found.conflicts:
         files = one_line(", ".join(found.conflicts[:10]))

@@ -210,7 +210,7 @@ def text(report: "Report", screen: Screen) -> str:
             whose = "the command is" if one.named else "no command is set, so nobrakes tested"
             out.append(f"{one.agent}: {whose} {one_line(' '.join(one.command))}; the guard sees only its requests")
         elif one.program is not None and not one.known:
-            shown = one_line(one.version) or "unknown version"
+            shown = one_line(one.version) or "an unknown version"
             out.append(f"{one.agent}: nobrakes is not tested with {shown}, and uses only what passes this test")
         said = [c for c in one.checks if not c.passed and c.detail and c.detail != NOT_SO_FAR]
         out += [f"{one.agent}: {c.name}: {one_line(c.detail)}" for c in said]

@@ -265,7 +265,7 @@ def load_for_reading(path: str) -> tuple[Config, str]:
         values = config_values.recall_last(path, _judge())
         last = _made(Config, values) if isinstance(values, dict) else None
         shown = "the previous settings" if last is not None else "every setting's default"
-        return last or Config(), f"{' '.join(str(error).split()).rstrip('.')}. Until the file is fixed, {shown} apply."
+        return last or Config(), f"{' '.join(str(error).split()).rstrip('.')}. This output uses {shown}."
 
 
 def _remembered(path: str, text: str) -> Config | None:

@@ -475,7 +475,7 @@ class _Errors:
 
 
 def missing(path: str) -> StoreBroken:
-    return StoreBroken(f"there is no database at {path}", "`nobrakes doctor --repair rebuild` creates a new database.")
+    return StoreBroken(f"there is no database at {path}", "`nobrakes doctor --repair rebuild` rebuilds the database.")
 
 
 def require_version(found: int, path: str) -> None:

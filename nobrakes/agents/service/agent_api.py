@@ -274,7 +274,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
     Operation(
         "plan-ready",
         "Report that your feature's plan is complete: nobrakes saves a version and reviews it. Then end your turn. "
-        "nobrakes refuses an empty plan, a plan with a bead that can never start, or open questions.",
+        "nobrakes refuses while the plan is empty, a bead of it can never start, or you have open questions.",
         _forging("forging_plan_ready"),
     ),
     Operation(

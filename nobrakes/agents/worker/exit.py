@@ -197,7 +197,7 @@ class AgentEndings:
         broken = on_base if neither else mute_without_tests(with_tests, on_base)
         if neither and self._is_of_main(attempt):  # one question, whichever proofs meet it
             self.watchman(on_base)
-            why = "The check also fails without the new tests, so the work is not wrong. A Test Writer starts again. "
+            why = "The check also fails without the new tests, so the work is not blamed. A Test Writer starts again. "
             why += explain(broken)
             close(self.ports, limits, attempt, Outcome.INTERRUPTED, why, head=str(attempt.data["head"]))
         elif broken:

@@ -340,7 +340,7 @@ _RUBY = (
         r"add_formatter|error_exit_code|failure_exit_code|pattern|exclude_pattern|files_to_run)\b",
         "a setting for which RSpec examples run, or how they are reported",
     ),
-    (r"\bat_exit\b|\bexit!", "code that runs when the test runner ends"),
+    (r"\bat_exit\b|\bexit!", "the end of the test runner"),
 )
 _PHP = (
     (
@@ -351,7 +351,7 @@ _PHP = (
         r"\bfunction\s+(?:runTest|runBare|run|invokeTestMethod)\s*\(|\bnamespace\s+(?:PHPUnit|Pest)\b",
         "code that changes how a test is run",
     ),
-    (r"\bregister_shutdown_function\(|\b(?:uopz|runkit7?)_\w+\(", "code that runs when the test runner ends"),
+    (r"\bregister_shutdown_function\(|\b(?:uopz|runkit7?)_\w+\(", "the end of the test runner"),
 )
 _PATTERNS: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
     ("js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"): _JS,
@@ -377,7 +377,7 @@ _PATTERNS: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
     ("ex", "exs"): (
         (r"\bExUnit\.(?:start|configure)\((?!\s*\))[^\n]*|\bExUnit\.after_suite\b", "settings of the test runner"),
         (r"\bdefmodule\s+ExUnit\b|\bExUnit\.(?:Runner|EventManager|Formatter)\b", "the runner"),
-        (r"\bSystem\.(?:halt|at_exit|stop)\b", "code that runs when the test runner ends"),
+        (r"\bSystem\.(?:halt|at_exit|stop)\b", "the end of the test runner"),
     ),
     ("dart",): ((r"\btestExecutable\b", "code that runs around all tests"),),
     ("swift", "m", "mm"): (

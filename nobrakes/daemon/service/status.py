@@ -405,7 +405,7 @@ def next_step(store: "Store", stands: "Blockers", rules: "ForgeSettings") -> Nex
                 return _by(one)
     if stands.works:
         return NextStep("nobrakes status", "the daemon continues the work automatically")
-    return NextStep("nobrakes run", "beads are ready to start", " (or in the background: `nobrakes daemon start`)")
+    return NextStep("nobrakes run", "there is work to do", " (or in the background: `nobrakes daemon start`)")
 
 
 def _approval(store: "Store", rules: "ForgeSettings", why: str) -> NextStep:
