@@ -285,6 +285,10 @@ class NotProven(NobrakesError):
     hint = "First undo the later merges that need this change, or plan a bead that removes it."
 
 
+NO_SANDBOX = "your settings require a sandbox, but bubblewrap does not work on this machine: {}"
+NO_WALL = "your settings require a wall, but Landlock does not work on this machine: {}"
+
+
 class NoSandbox(ConfigError):
     """config.toml requires a sandbox or wall that does not work here, or opens a folder that must stay closed."""
 

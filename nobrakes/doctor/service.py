@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import cache_from_source
 from typing import TYPE_CHECKING, TypeVar, Union
 
-from .. import abilities
+from .. import abilities, errors
 from .. import paths as found
 from ..beads.model import CLOSED, WORKING, Bead, DependencyType, Status
 from ..beads.readiness import Circle
@@ -129,9 +129,7 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
     if not trouble:
         return Finding("sandbox", OK, "agents and checks run in a sandbox (bubblewrap)")
     if mode == "bubblewrap":
-        return Finding(
-            "sandbox", ERROR, f"your settings require a sandbox, and bubblewrap does not work here: {trouble}"
-        )
+        return Finding("sandbox", ERROR, errors.NO_SANDBOX.format(trouble))
     setting = config.sandbox.wall
     no_wall = 'the setting sandbox.wall is "none"' if setting == "none" else wall_trouble()
     if not no_wall:
@@ -139,7 +137,7 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
             "sandbox", WARNING if closure.lacking() else OK, f"{closure.wall_describe()} The reason: {trouble}."
         )
     if setting == "landlock":
-        return Finding("sandbox", ERROR, f"your settings require a wall, and Landlock does not work here: {no_wall}")
+        return Finding("sandbox", ERROR, errors.NO_WALL.format(no_wall))
     said = closure.describe(config.agents.agent_choice().names(), config.agents)
     return Finding("sandbox", WARNING, f"{said} The reason: {trouble}, and {no_wall}.")
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from ..agents.adapter import Launch, host_of
 from ..config import user
 from ..config.sections import AgentSettings
-from ..errors import NoSandbox
+from ..errors import NO_SANDBOX, NO_WALL, NoSandbox
 from ..files import private_folder
 from ..git.port import Argv
 from ..ports import Ports
@@ -83,7 +83,7 @@ class Confinement:
             return 'the setting sandbox.mode is "none"'
         trouble = self.ports.sandbox_trouble()
         if trouble and mode == "bubblewrap":
-            raise NoSandbox(f"your settings require a sandbox, but bubblewrap does not work on this machine: {trouble}")
+            raise NoSandbox(NO_SANDBOX.format(trouble))
         return trouble
 
     def why_open(self) -> str:
@@ -93,7 +93,7 @@ class Confinement:
             return 'the setting sandbox.wall is "none"'
         trouble = self.ports.wall_trouble()
         if trouble and setting == "landlock":
-            raise NoSandbox(f"your settings require Landlock, but Landlock does not work on this machine: {trouble}")
+            raise NoSandbox(NO_WALL.format(trouble))
         return trouble
 
     def nothing(self) -> str:

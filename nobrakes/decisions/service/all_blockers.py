@@ -24,7 +24,7 @@ from ...config.settings import Config
 from ...daemon.model import Board, Starts
 from ...daemon.service import control
 from ...db.database import is_current
-from ...errors import Hindered, MachineShort, NobrakesError
+from ...errors import NO_SANDBOX, NO_WALL, Hindered, MachineShort, NobrakesError
 from ...events.kinds import Kind as Happened
 from ...host.locks import holder
 from ...machine.registry import MachineView, is_own, shown
@@ -317,10 +317,10 @@ def _closure(config: "Config", here: Here) -> str:
     mode, wall = config.sandbox.mode, config.sandbox.wall
     if mode == "bubblewrap":
         trouble = here.sandbox_trouble()
-        return f"your settings require a sandbox, and bubblewrap does not work here: {trouble}" if trouble else ""
+        return NO_SANDBOX.format(trouble) if trouble else ""
     if wall == "landlock" and (mode == "none" or here.sandbox_trouble()):
         trouble = here.wall_trouble()
-        return f"your settings require a wall, and Landlock does not work here: {trouble}" if trouble else ""
+        return NO_WALL.format(trouble) if trouble else ""
     return ""
 
 
