@@ -43,7 +43,7 @@ def nobrakes(*arguments: str) -> str:
 
 def copy(source: str) -> None:
     """Lay the files of a scenario's folder over the work tree."""
-    shutil.copytree(HERE / "beads" / source, ".", dirs_exist_ok=True)
+    shutil.copytree(HERE / "beads" / source, ".", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     print(f"wrote the files of {source}")
 
 

@@ -1,10 +1,10 @@
 """Plays an example from an empty folder to a merged main, and compares the end with what the example expects.
 
-    python3 examples/run.py library [FOLDER]
+    python3 examples/run.py existing [FOLDER]
 
 It types the commands that a person would type, shows them, and plays the person at the Decision Desk as the
 example's scenario.toml says. Where there is a sandbox the agents work in it, and read the example's files there.
-`nobrakes` is taken from beside this Python, else from PATH.
+`nobrakes` is taken from beside this Python, else from PATH. `nobrakes demo` plays the example `library`.
 """
 
 import json
@@ -18,6 +18,7 @@ import tempfile
 import threading
 import tomllib
 from pathlib import Path
+from typing import TextIO
 
 EXAMPLES = Path(__file__).resolve().parent
 NOBRAKES = shutil.which("nobrakes", path=os.path.dirname(sys.executable)) or "nobrakes"
@@ -27,7 +28,8 @@ NEEDS_A_PERSON = 40
 class Example:
     """One example, played in one folder."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, out: TextIO = sys.stdout) -> None:
+        self.out = out
         self.source = EXAMPLES / name
         self.folder = folder
         text = (self.source / "scenario.toml").read_text()
@@ -35,14 +37,17 @@ class Example:
         self.waited_for = set(re.findall(r"wait-for (\S+)", text))
         self.told = Path(tempfile.mkdtemp(prefix="nobrakes-told-"))
 
+    def say(self, text: str) -> None:
+        print(text, file=self.out, flush=True)
+
     def git(self, *arguments: str) -> str:
         done = subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True, text=True)
         return done.stdout
 
     def nobrakes(self, *arguments: str, expect: tuple[int, ...] = (0,)) -> int:
         """Run a command in sight; its exit code."""
-        print(f"\n$ nobrakes {shlex.join(arguments)}", flush=True)
-        code = subprocess.run([NOBRAKES, *arguments], cwd=self.folder).returncode
+        self.say(f"\n$ nobrakes {shlex.join(arguments)}")
+        code = subprocess.run([NOBRAKES, *arguments], cwd=self.folder, stdout=self.out).returncode
         if code not in expect:
             sys.exit(f"nobrakes {arguments[0]} ended with {code}, not with {expect}")
         return code
@@ -54,7 +59,7 @@ class Example:
 
     def begin(self) -> None:
         """A repository with what the example starts from, and nobrakes in it."""
-        print(f"# {self.source.name}: a new repository in {self.folder}")
+        self.say(f"# {self.source.name}: a new repository in {self.folder}")
         if (self.source / "repository").is_dir():
             shutil.copytree(self.source / "repository", self.folder, dirs_exist_ok=True)
         self.git("init", "-q", "-b", "main")
@@ -142,27 +147,47 @@ class Example:
             ("escalations", sorted(expected.get("escalations", [])), kinds),
             ("main is clean", "", self.git("status", "--porcelain", "--untracked-files=no")),
         ):
-            print(f"{'ok  ' if want == got else 'WRONG'} {what}: {got}")
+            self.say(f"{'ok  ' if want == got else 'WRONG'} {what}: {got}")
             if want != got:
                 faults.append(what)
         self.git("fsck", "--no-dangling")
         if faults:
             sys.exit("these results are not as expected: " + ", ".join(faults))
-        print(f"\n{self.source.name} is built: {len(merged)} beads on main, in {self.folder}")
+        self.say(f"\n{self.source.name} is built: {len(merged)} beads on main, in {self.folder}")
+        self.merged = merged
 
-    def look(self) -> None:
+    def look(self) -> str:
         """What a person looks at next, as they type it."""
         bead = self.scenario.get("look", {}).get("bead") or self.ask("list")[0]["id"]
         command = shlex.quote(NOBRAKES)
-        print("The new repository stays in this folder. To inspect it, type:")
-        print(f"\n  cd {shlex.quote(str(self.folder))}")
+        lines = ["The new repository stays in this folder. To inspect it, type:"]
+        lines += ["", f"  cd {shlex.quote(str(self.folder))}"]
         for words, why in (
             ("status", "the state of all work"),
             (f"history {bead}", "the whole life of one bead"),
             ("board", "all beads, in columns"),
             ("web", "the same in a browser; Ctrl-C stops the server"),
         ):
-            print(f"  {command} {words:<{len(bead) + 8}}  # {why}")
+            lines.append(f"  {command} {words:<{len(bead) + 8}}  # {why}")
+        return "\n".join(lines)
+
+
+def play(name: str, folder: Path, out: TextIO) -> Example:
+    """Play the example in an empty folder. OSError: the folder will not do; SystemExit says what else went wrong."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise FileExistsError(f"{folder} is not empty")
+    example = Example(name, folder.resolve(), out)
+    try:
+        example.begin()
+        example.play()
+        example.compare()
+        return example
+    except KeyboardInterrupt:
+        example.say(f"\nThe example was interrupted. Its repository stays in {folder}.")
+        sys.exit(130)
+    finally:
+        shutil.rmtree(example.told)
 
 
 def main() -> None:
@@ -170,20 +195,10 @@ def main() -> None:
     if not (EXAMPLES / name / "plan.yaml").is_file():
         sys.exit(f"no example is called {name}")
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(prefix=f"nobrakes-{name}-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        sys.exit(f"{folder} is not empty. Name a new folder.")
-    example = Example(name, folder.resolve())
     try:
-        example.begin()
-        example.play()
-        example.compare()
-        example.look()
-    except KeyboardInterrupt:
-        print(f"\nThe demo was interrupted. Its repository stays in {folder}.")
-        sys.exit(130)
-    finally:
-        shutil.rmtree(example.told)
+        print(play(name, folder, sys.stdout).look())
+    except FileExistsError as error:
+        sys.exit(f"{error}. Name a new folder.")
 
 
 if __name__ == "__main__":

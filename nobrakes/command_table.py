@@ -140,11 +140,12 @@ AT_HOME = frozenset(
     )
 )
 """The commands that take --user."""
-ANYWHERE = frozenset(("help", "machine", "mcp", "project", "repositories", "version", "web"))
+ANYWHERE = frozenset(("demo", "help", "machine", "mcp", "project", "repositories", "version", "web"))
 """First words of commands that do the same in every folder."""
 
 COMMANDS: tuple[Entry, ...] = (
     Entry("init", "config:init", FORGE, "Set up nobrakes in this repository.", UNKEYED),
+    Entry("demo", "config:demo", FORGE, "Build an example program in a new repository, without an agent.", UNKEYED),
     Entry("config", "config:config", FORGE, "Show the settings; set, get or unset a setting."),
     Entry("config set", "config.commands:set_value", FORGE, "Change one setting, and no other line.", UNKEYED),
     Entry("config get", "config:get", FORGE, "Show one setting, or a table of them."),
@@ -309,6 +310,7 @@ COMMANDS: tuple[Entry, ...] = (
 
 EXAMPLES = {
     "init": '--agent codex --test "pytest -q" --lint "ruff check ."',
+    "demo": "nobrakes-demo",
     "config set": "review.merge rebase",
     "config get": "limits.doers",
     "config unset": "caps.day.usd",

@@ -17,7 +17,7 @@ from ..errors import NoMain, UsageError
 from ..machine import registry
 from ..records import plain
 from ..text.cleaning import one_line
-from .outcome import Output, actor, confirm, looked_at, opened, said
+from .outcome import AsJson, Output, actor, confirm, looked_at, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -159,6 +159,27 @@ def _committed(paths: "Paths") -> list[str]:
 
 CheckKind = Literal["test", "lint", "types", "build"]
 CHECK = "The command of this check (default: detected in the project)."
+
+
+def demo(
+    folder: Annotated[str | None, Field("A new folder (default: a temporary one).", metavar="FOLDER")] = None,
+    as_json: AsJson = False,
+) -> Output:
+    """Build an example program in a new repository: scripts work as agents, and git and all processes are real. This
+    needs no agent and no account, and takes up to two minutes."""
+    import tempfile
+    from pathlib import Path
+    from runpy import run_path
+
+    from ..paths import resource
+
+    try:
+        place = Path(folder or tempfile.mkdtemp(prefix="nobrakes-library-"))
+        play = run_path(resource("examples/run.py"))["play"]
+        example = play("library", place, sys.stderr if as_json else sys.stdout)
+    except OSError as error:
+        raise UsageError(f"the demo cannot use its folder: {error}", "Name a new one: nobrakes demo FOLDER") from None
+    return said({"folder": str(example.folder), "merged": example.merged}, example.look())
 
 
 def init(

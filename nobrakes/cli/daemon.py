@@ -29,6 +29,7 @@ from ..records import plain
 from ..text.cleaning import age, cut, one_line, pad, spoken
 from .outcome import (
     HOME,
+    AsJson,
     Interrupted,
     Output,
     UserPlace,
@@ -90,8 +91,6 @@ def run() -> Output:
 NARROWEST = 40
 LINE = 200
 SETTLED = ("done", "cancelled", "draft", "held")  # who is held is counted where it stands, too
-
-AsJson = Annotated[bool, Field("Print only the result, as JSON.", ("--json",))]
 
 
 def sentence(found: dict[str, int]) -> str:

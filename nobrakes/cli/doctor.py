@@ -11,7 +11,7 @@ from ..command_table import Field
 from ..errors import NobrakesError, NotAllowed, UsageError
 from ..paths import process_environment
 from ..text.cleaning import count, one_line, spoken
-from .outcome import Output, actor, opened, said
+from .outcome import AsJson, Output, actor, opened, said
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-AsJson = Annotated[bool, Field("Print only the result, as JSON.", ("--json",))]
 STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
 
 
@@ -187,11 +186,23 @@ def _findings(findings: "list[Finding]", screen: Screen) -> str:
     return "\n".join(out)
 
 
+def own_commit() -> str:
+    """The commit that this nobrakes was built from; empty: unknown."""
+    from ..git import location
+
+    return location.own_commit()
+
+
 def version() -> Output:
-    """Show the versions of nobrakes and Python, and the platform."""
+    """Show the versions of nobrakes and Python, the commit of nobrakes, and the platform."""
     import platform
 
-    found = {"nobrakes": __version__, "python": platform.python_version(), "platform": platform.platform()}
+    found = {
+        "nobrakes": __version__,
+        "commit": own_commit() or "unknown",
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
     return said(found, "\n".join(f"{name} {value}" for name, value in found.items()))
 
 

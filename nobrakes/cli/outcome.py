@@ -219,6 +219,7 @@ REQUEST_KEY = Parameter(
     Field("Run only once: repeated with the same KEY, print the first result.", ("--request",), metavar="KEY"),
     None,
 )
+AsJson = Annotated[bool, Field("Print only the result, as JSON.", ("--json",))]
 AS_JSON = Parameter("as_json", bool, Field("Print JSON instead of text.", ("--json",)), False)
 
 

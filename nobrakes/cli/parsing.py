@@ -212,7 +212,7 @@ def root(callback: Callable[..., Any]) -> TyperGroup:
 def before(
     ctx: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when nobrakes itself fails.")] = False,
-    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and the commit.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Without a command: the overview as JSON.")] = False,
     act_as: Any = None,
     request_key: Any = None,
@@ -222,7 +222,10 @@ def before(
     Run `nobrakes` alone to see what to do next. Every command has --help and --json.
     Shell completion: nobrakes --install-completion"""
     if version:
-        write(f"nobrakes {__version__}")
+        from .doctor import own_commit
+
+        commit = own_commit()
+        write(f"nobrakes {__version__}" + (f" ({commit})" if commit else ""))
         raise typer.Exit()
     BEFORE.set(Asked(act_as, request_key))
     return overview(as_json) if ctx.invoked_subcommand is None else None

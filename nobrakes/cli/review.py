@@ -12,7 +12,7 @@ from ..records import plain
 from ..text import cleaning
 from ..text.cleaning import age, cut, one_line, spoken
 from .hot import request_text
-from .outcome import Output, TextLayout, actor, looked_at, opened, said
+from .outcome import AsJson, Output, TextLayout, actor, looked_at, opened, said
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -96,7 +96,6 @@ def view(bead: Bead) -> Output:
     return said(found, told)
 
 
-AsJson = Annotated[bool, Field("Print only the result, as JSON.", ("--json",))]
 LISTED = {
     "revert": "a revert of a merge",
     "other_revert": "a manual revert of a bead, without evidence",

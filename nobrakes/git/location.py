@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from typing import IO, TYPE_CHECKING
 
 from .. import paths
-from ..errors import ForeignRepository, GitFailed, GitUnusable, NoMain, NotARepository
+from ..errors import ForeignRepository, GitFailed, GitUnusable, NobrakesError, NoMain, NotARepository
 from ..records import frozen
 from . import command_line
 from .command_line import ASKING, CHECKOUT, PLUMBING, Transactions, Writer
@@ -291,6 +291,20 @@ def _broken(path: str) -> NotARepository:
 
 def _ask(path: str, arguments: list[str]) -> str:
     return command_line.run(arguments, cwd=path, env=_READING).text
+
+
+def own_commit() -> str:
+    """The commit that this nobrakes was built from, else that of its checkout; empty: unknown."""
+    if os.path.exists(stamp := paths.resource("COMMIT")):
+        with open(stamp, encoding="ascii") as file:
+            return file.read().strip()
+    top = os.path.dirname(paths.PACKAGE)
+    if not os.path.exists(os.path.join(top, ".git")):
+        return ""
+    try:
+        return _ask(top, ["rev-parse", "--short=12", "HEAD"])
+    except NobrakesError:
+        return ""
 
 
 _WHERE = re.compile(r"dubious ownership in repository at '(.*)'")

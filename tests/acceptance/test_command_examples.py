@@ -27,6 +27,7 @@ RUN = (
     "forge new, forge list, project list, project status, pr list, doctor, version, help, web",
 )
 NOT_RUN: Mapping[str, str] = {
+    "demo": "it builds a repository for a minute: tests/release/test_installed.py",
     "answers": "it needs the numbers of two questions: tests/acceptance/test_typed_questions.py",
     "agent": "an agent types it: tests/unit/agents/test_agent_operations.py",
     "forge": "it needs a feature that an agent planned: tests/acceptance/test_forge_clis.py",

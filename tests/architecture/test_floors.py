@@ -227,6 +227,7 @@ def test_processes_are_in_git_and_host_alone() -> None:
 DOORS_OF_SURFACES = {
     ("cli.hot", "db.fast"),  # what is called all night reads past everything
     ("cli.main", "git.location"),  # in what words git refuses, for an error
+    ("cli.doctor", "git.location"),  # which commit of nobrakes this is
     ("cli.daemon", "host.locks"),  # the process itself: its ready word, its terminal
     ("cli.features", "host.command"),
     ("cli.features", "host.locks"),

@@ -31,7 +31,7 @@ def test_it_runs_and_takes_nothing_from_the_folders_around_it(paths: Paths, tmp_
     for folder in (tmp_path, made.parent):
         (folder / "nobrakes.py").write_text("raise SystemExit('a stranger')\n")
         (folder / "typer.py").write_text("raise SystemExit('a stranger')\n")
-    assert said(made, tmp_path) == f"nobrakes {__version__}"
+    assert said(made, tmp_path).startswith(f"nobrakes {__version__} (")
 
 
 def test_it_is_written_once_and_takes_the_place_of_a_link(paths: Paths, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_an_interpreter_anywhere(tmp_path: Path, name: str) -> None:
     made = tmp_path / "nobrakes"
     made.write_bytes(command.script(str(python), str(ROOT)))
     made.chmod(0o755)
-    assert said(made, tmp_path) == f"nobrakes {__version__}"
+    assert said(made, tmp_path).startswith(f"nobrakes {__version__} (")
 
 
 def test_nothing_is_imported_before_it_knows_the_command(tmp_path: Path) -> None:

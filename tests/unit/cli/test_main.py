@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -134,7 +135,7 @@ def test_version(capsys):
     from nobrakes import __version__
 
     assert main.run(["--version"]) == 0
-    assert capsys.readouterr().out == f"nobrakes {__version__}\n"
+    assert re.fullmatch(rf"nobrakes {__version__} \([0-9a-f]{{12}}\)\n", capsys.readouterr().out)
 
 
 def test_completion_knows_the_commands(capsys, monkeypatch):
