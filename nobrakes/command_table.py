@@ -280,6 +280,9 @@ COMMANDS: tuple[Entry, ...] = (
     ),
     Entry("pr sync", "review.commands:sync", BREAKER, "Check all pull requests now.", STEPS),
     Entry("machine", "account:machine", BREAKER, "Show or set the limits that all your repositories share.", STEPS),
+    Entry(
+        "merge-snapshot", "plans:merge_snapshot", BREAKER, "Merge two versions of the snapshot, for git.", hidden=True
+    ),
     Entry("doctor", "doctor:doctor", BREAKER, "Find and repair what is broken."),
     Entry("version", "doctor:version", BREAKER, "Show the versions of nobrakes and Python, and the platform."),
     Entry("help", "parsing:help", BREAKER, "Show the help of a command; with --all, list every command."),
@@ -399,6 +402,7 @@ EXAMPLES = {
     "pr show": "shop-3",
     "pr open": "shop-3",
     "machine": "set agents=3 usd_per_day=20",
+    "merge-snapshot": "base.jsonl ours.jsonl theirs.jsonl",
     "doctor": "--repair counters",
     "help": "plan apply",
     "prompt": "nb-7 --role doer",

@@ -194,10 +194,15 @@ def init(
         str | None, Field("The agent for both roles: claude, codex, gemini, acp or script.", ("--agent",))
     ] = None,
     command: Annotated[str | None, Field("The command of the agent, if it is acp or script.", ("--command",))] = None,
+    merge_driver: Annotated[
+        bool | None,
+        Field("Let git merge .nobrakes/beads.jsonl by nobrakes' rules.", ("--merge-driver/--no-merge-driver",)),
+    ] = None,
 ) -> Output:
     """Set nobrakes up in this repository. You can run it again: it keeps everything that exists, except the agent if
-    you name another one, and adds checks that you name. On a terminal it asks whether to run the checks on main once;
-    without one, add --trial."""
+    you name another one, and adds checks that you name. On a terminal it asks whether to run the checks on main once,
+    and, if the repository has a remote, whether git merges the graph by nobrakes' rules; without one, add --trial and
+    --merge-driver."""
     from ..config.setup import init as setup
     from ..config.setup.init import wanted_of
 
@@ -212,6 +217,8 @@ def init(
     if unlisted := registry.register_here(report.paths.root):
         said = f"`nobrakes repositories` does not list this repository: {unlisted}"
         report = replace(report, warnings=(*report.warnings, said))
+    if _wants_merge_driver(report.paths, merge_driver):
+        report = replace(report, created=(*report.created, *setup.set_merge_driver(report.paths)))
     agents = {one.key: one.after for one in report.changes if one.key.startswith("agents.")}
     tried = _tried(report, trial)
     untried = bool(report.detected.checks) and tried is None
@@ -229,6 +236,15 @@ def init(
         "trial": None if tried is None else {"green": tried[0], "said": tried[1]},
     }
     return Output(data, lambda screen: _set_up(report, tried, screen))
+
+
+def _wants_merge_driver(paths: "Paths", wanted: bool | None) -> bool:
+    from ..config.setup.init import has_merge_driver, is_shared
+
+    if wanted is not None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return bool(wanted)
+    is_asked = is_shared(paths) and not has_merge_driver(paths)
+    return is_asked and confirm("Let git merge .nobrakes/beads.jsonl field by field, when others change it too?")
 
 
 def _missing(report: "InitReport", agents: bool, checks: bool) -> list[str]:

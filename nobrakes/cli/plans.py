@@ -1,4 +1,4 @@
-"""Plan files: what the graph should be, applied as a whole or not at all."""
+"""Plan files: what the graph should be, applied as a whole or not at all; and the snapshot of the graph."""
 
 import sys
 from collections.abc import Collection, Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..beads.model import Bead, BeadType
 from ..command_table import Field
-from ..errors import Deadlock, UsageError
+from ..errors import Deadlock, NobrakesError, UsageError
 from ..paths import resource
 from ..text.cleaning import count, count_beads_and_epics, cut, first_of, one_line, pad, width
 from .outcome import KEPT, Output, actor, confirm, opened, report_progress, said, write
@@ -291,3 +291,32 @@ def _chain(ids: Sequence[str]) -> list[str]:
 
 def _named(word: str, ids: Sequence[str], between: str = ", ") -> list[str]:
     return [f"{word}: {first_of(ids, SHOWN, between)}"] if ids else []
+
+
+def _text(path: str) -> str:
+    with open(path, "rb") as file:
+        return file.read().decode("utf-8", "surrogateescape")
+
+
+Version = Annotated[str, Field("A version of the file, as git names it.", metavar="FILE")]
+
+
+def merge_snapshot(
+    base: Version,
+    ours: Version,
+    theirs: Version,
+    path: Annotated[str, Field("The file's name in the repository.", metavar="PATH")] = "beads.jsonl",
+) -> Output:
+    """Merge two versions of a Beads JSONL file into the second argument. git runs this as a merge driver: `nobrakes
+    init --merge-driver`. It reads these three files alone, and runs nothing."""
+    from ..files import write_atomic
+    from ..snapshot import record_merge
+
+    old, first, second = map(_text, (base, ours, theirs))
+    merged = record_merge.merge_texts(old, first, second, path)
+    write_atomic(ours, merged.text().encode("utf-8", "surrogateescape"), None)
+    for note in merged.notes:
+        print(f"{path}: {note}", file=sys.stderr)
+    told = [f"{one.id}: {one.key}" for one in merged.conflicts]
+    error = NobrakesError(f"{path}: {count(len(told), 'conflict')}: {', '.join(told)}") if told else None
+    return Output({"conflicts": merged.conflicts, "notes": merged.notes}, lambda screen: str(error or ""), error)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import itemgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..beads import lifecycle
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 _NOTHING: frozenset[str] = frozenset()
 _DEPENDENCY: Callable[[tuple[str, str, DependencyType]], Dependency] = partial(tuple.__new__, Dependency)
 SMALL = 200
+LARGE = 50_000
+"""Beads of a file up to which a circle names the lines of its beads."""
 
 
 @dataclass
@@ -396,11 +399,11 @@ class PlanDeadlock(Deadlock):
 
     hint = "Remove the named dependencies from the plan, or apply it with --cut. Nothing was written."
 
-    def __init__(self, found: Sequence[Circle]) -> None:
+    def __init__(self, found: Sequence[Circle], places: Mapping[str, str] = MappingProxyType({})) -> None:
         stuck = {bead for circle in found for bead in circle.stuck}
         beads, circles = count(len(stuck), "bead"), count(len(found), "circle")
         lines = [f"{beads} could never start, because of {circles} of dependencies; nothing was written"]
-        lines += [f"  {told(circle)}" for circle in found]
+        lines += [f"  {told(circle, places)}" for circle in found]
         lines.append("  stuck: " + ", ".join(sorted(stuck)))
         super().__init__("\n".join(lines))
         self.details: list[dict[str, Any]] = [
@@ -413,9 +416,10 @@ class PlanDeadlock(Deadlock):
         ]
 
 
-def told(circle: Circle) -> str:
-    """One line: who waits for whom, and what to cut."""
-    around = " -> ".join((*circle.members, circle.members[0]))
+def told(circle: Circle, places: Mapping[str, str] = MappingProxyType({})) -> str:
+    """One line: who waits for whom, and what to cut. `places`: the lines of beads."""
+    named = [f"{id_} ({places[id_]})" if id_ in places else id_ for id_ in circle.members]
+    around = " -> ".join((*named, circle.members[0]))
     verb = "is a child of" if circle.cut.type is DependencyType.PARENT_CHILD else "depends on"
     return f"{around}: remove '{circle.cut.bead} {verb} {circle.cut.needs}'"
 
@@ -510,6 +514,8 @@ def apply_plan(
     live ones change now. `dry_run` writes nothing and reports deadlocks; `cut` leaves out dependencies that close
     circles. Without `explain` large plans skip `explained`, and lose their nodes."""
     is_small = len(plan.nodes) <= SMALL
+    lined = plan.nodes if len(plan.nodes) <= LARGE else ()
+    places = {node.id or "": node.where for node in lined if node.where.startswith("line ")}
     work = work_out(store, plan, live or plan.live, live, take=not (is_small or explain))
     waiting = len(store.proposed())
     try:
@@ -526,7 +532,7 @@ def apply_plan(
         there = {edge for edge in store.dependencies() if not work.is_immediate(edge.bead)}
         found = after = tuple(circles(links, there))
     if found and not dry_run and not cut:
-        raise PlanDeadlock(found)
+        raise PlanDeadlock(found, places)
     if found and cut:
         taken_out = tuple(circle.cut for circle in found)
         for edge in taken_out:

@@ -1,6 +1,7 @@
 """Beads JSONL, in: tolerant of real files, and every loss is reported.
 
-1. Conflict markers refuse the file. Otherwise all that is usable is read, and the rest is a problem with its line.
+1. Conflict markers, named by line, refuse the file. Otherwise all that is usable is read, and the rest is a problem
+   with its line.
 2. Of two records with one id the last counts, as in Beads. Tombstones are left out.
 3. Unknown keys and dependencies are kept in `metadata["x_beads"]`, so that writing loses nothing. Computed keys are
    dropped.
@@ -291,11 +292,12 @@ def records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int, 
 
 def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Usable records with their lines. PlanError for conflict markers."""
-    for number, line in enumerate(lines, 1):
+    numbered = enumerate(lines, 1)
+    for number, line in numbered:
         if not (line := line.strip()):
             continue
         if line.startswith(MARKERS):
-            raise PlanError(f"{where}:{number}: the file contains git's conflict markers", "Resolve the merge first.")
+            raise marked(where, [number, *(other for other, rest in numbered if rest.lstrip().startswith(MARKERS))])
         try:
             raw = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -310,6 +312,16 @@ def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[
                 problems.append(f"line {number}: {raw['id']}: the bead has no title: skipped")
         else:
             yield number, raw
+
+
+MAX_NAMED = 20
+
+
+def marked(where: str, numbers: Sequence[int]) -> PlanError:
+    """The error for a file with conflict markers in these lines."""
+    first, *rest = map(str, numbers)
+    more = f"; also in line {', '.join(rest[:MAX_NAMED])}{', …' if len(rest) > MAX_NAMED else ''}" if rest else ""
+    return PlanError(f"{where}:{first}: the file contains git's conflict markers{more}", "Resolve the merge first.")
 
 
 def _twice(number: int, bead: str) -> str:

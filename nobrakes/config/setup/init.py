@@ -1,6 +1,6 @@
 """`nobrakes init`: the .nobrakes folder of a repository, made or completed.
 
-1. Nothing outside .nobrakes changes; nothing is committed.
+1. Nothing outside .nobrakes changes but a merge driver of git, on request; nothing is committed.
 2. Existing files stay: a second init adds and reports what is missing. In an existing config.toml only named settings
    change (`--agent`, config.setup.changing).
 3. One folder a repository: linked worktrees use the main worktree's, a bare repository has it inside.
@@ -9,6 +9,7 @@
 
 import os
 import shlex
+import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -316,6 +317,41 @@ def init(
         warnings += tests.warnings
     steps = (*to_do(config), *_next(detected, found.bare))
     return InitReport(paths, tuple(created), detected, tuple(warnings), steps, branch, why, tests, changes)
+
+
+MERGE = "nobrakes"
+"""The name of the merge driver, in .gitattributes and in git's settings."""
+_MERGED = f"beads.jsonl merge={MERGE}\n".encode()
+
+
+def has_merge_driver(paths: Paths) -> bool | None:
+    """Whether git merges the snapshot with nobrakes here; None: .gitattributes does not name it."""
+    if _MERGED not in for_git(paths.folder).get(".gitattributes", b""):
+        return None
+    asked = ["config", "--get", f"merge.{MERGE}.driver"]
+    return command_line.run(asked, cwd=paths.root, env=CHECKOUT, expect=(0, 1)).text == _driver()
+
+
+def is_shared(paths: Paths) -> bool:
+    """Whether the repository has a remote, so that others may change the graph too."""
+    return bool(command_line.run(["remote"], cwd=paths.root, env=CHECKOUT).text)
+
+
+def _driver() -> str:
+    """Without the current folder, which is the repository, on Python's path."""
+    return f"{shlex.quote(sys.executable)} -P -m nobrakes merge-snapshot %O %A %B %P"
+
+
+def set_merge_driver(paths: Paths) -> list[str]:
+    """Let git merge the snapshot with nobrakes; returns what is new."""
+    if has_merge_driver(paths):
+        return []
+    attributes = for_git(paths.folder).get(".gitattributes", b"")
+    if _MERGED not in attributes:
+        write_atomic(os.path.join(paths.folder, ".gitattributes"), attributes + _MERGED, None)
+    for name, value in (("name", "nobrakes' snapshot"), ("driver", _driver())):
+        command_line.run(["config", "--local", f"merge.{MERGE}.{name}", value], cwd=paths.root, env=CHECKOUT)
+    return [".gitattributes", f"merge.{MERGE} in git's settings"]
 
 
 def _adding(checks: Iterable[CheckSettings]) -> Iterator[Wanted]:
