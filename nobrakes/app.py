@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .host.channel import FolderChannelServer
     from .host.port import Notifier, Processes
     from .ports import Ports
-    from .requests.hosts.port import PullPorts
+    from .requests.hosts.port import IssueTracker, PullPorts
     from .review.service.merges import Run
     from .review.service.undo import Undone
     from .store import Store
@@ -107,6 +107,12 @@ class App:
         from .requests.service import ports_of as code_host_ports_of
 
         return code_host_ports_of(self.paths, self.config)
+
+    def issues(self, repository: str = "") -> "IssueTracker":
+        """A repository's at GitHub; empty: of the one that the settings name, or the remote. Raises ConfigError."""
+        from .requests.service import issue_tracker
+
+        return issue_tracker(self.paths, self.config, repository)
 
     @cached_property
     def processes(self) -> "Processes":
@@ -256,6 +262,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         in_place=app.in_place,
         guard=guard_argv(),
         pulls=app.pulls,
+        issues=app.issues,
         words=words,
         export=_export(facts, app.paths.root, lambda: source().events.export, tell),
     )

@@ -279,6 +279,7 @@ COMMANDS: tuple[Entry, ...] = (
         STEPS,
     ),
     Entry("pr sync", "review.commands:sync", BREAKER, "Check all pull requests now.", STEPS),
+    Entry("sync github", "review.commands:sync_github", FORGE, "Make drafts of GitHub issues; comment back.", STEPS),
     Entry("machine", "account:machine", BREAKER, "Show or set the limits that all your repositories share.", STEPS),
     Entry(
         "merge-snapshot", "plans:merge_snapshot", BREAKER, "Merge two versions of the snapshot, for git.", hidden=True
@@ -401,6 +402,7 @@ EXAMPLES = {
     "pr list": "--all",
     "pr show": "shop-3",
     "pr open": "shop-3",
+    "sync github": "--label ready --repository team/shop",
     "machine": "set agents=3 usd_per_day=20",
     "merge-snapshot": "base.jsonl ours.jsonl theirs.jsonl",
     "doctor": "--repair counters",
@@ -468,6 +470,7 @@ GROUPS = {
     "daemon": (BREAKER, "The daemon, which runs agents in the background."),
     "notify": (BREAKER, "Manage the channels that send you notices, and their secrets."),
     "preview": (DESK, "Try a bead's work: run the project's server in its workspace."),
+    "sync": (FORGE, "Share beads with other tools."),
     "pr": (BREAKER, "Pull requests that nobrakes opens and people merge."),
     "mcp": (AGENTS, "The MCP server, and the clients that may use it over HTTP."),
     "agent": (AGENTS, "Commands for agents, about their own bead."),

@@ -15,7 +15,7 @@ from .host.port import Background, ChannelServer, Login, Notifier, Processes
 from .notices.model import Channels, NoChannels
 from .paths import Paths
 from .records import frozen
-from .requests.hosts.port import PullPorts
+from .requests.hosts.port import IssueTracker, PullPorts
 from .requests.model import Where
 
 if TYPE_CHECKING:
@@ -85,6 +85,10 @@ def _no_words() -> "Words":
     raise NotAllowed("no feature is planned here")
 
 
+def _no_issues(repository: str) -> IssueTracker:
+    raise NotAllowed("no issues are read here")
+
+
 @frozen
 class Ports:
     """The ports, and facts about this machine for starting agents and checks."""
@@ -112,6 +116,7 @@ class Ports:
     modules: Callable[[Sequence[tuple[str, str]]], frozenset[str]] = lambda programs: frozenset()  # what they resolve
     machine: MachineWide = field(default_factory=Alone)  # what it shares with the daemons of other repositories
     pulls: PullPorts | None = None  # where work lands by pull requests
+    issues: Callable[[str], IssueTracker] = _no_issues  # those of a repository; empty: of this one
     where: Where = field(default_factory=Where)  # the branch by which work is reviewed here, which `git` has as main
     in_place: Callable[[], None] = lambda: None  # RepositoryReplaced: another repository lies where this one did
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool

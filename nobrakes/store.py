@@ -270,6 +270,9 @@ class Store(Database):
     pulls = requests_db.pulls
     save_pull = requests_db.save_pull
     requested = requests_db.requested
+    issues = requests_db.issues
+    issues_to_post = requests_db.issues_to_post
+    save_issue = requests_db.save_issue
 
     # sessions/db
     renew_session = sessions_db.renew

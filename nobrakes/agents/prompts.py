@@ -252,7 +252,7 @@ def compile_prompt(
     plan_text; `instructions`: the repository's. `nonce` must be new: at least 8 letters and digits."""
     if len(nonce) < 8 or not nonce.isalnum():
         raise ValueError(f"{nonce!r} is not a nonce")
-    parts = [_task(role, bead, main), bead_text(bead)]
+    parts = [_task(role, bead, main), bead_text(bead, nonce)]
     if instructions:
         parts.append(instructions)
     if answers:
@@ -351,7 +351,7 @@ def brief(
     plan = plan_text(bead, role, filed, nonce)
     system = system_prompt(role, os.path.join(paths.folder, "roles"))
     if resumes is not None:
-        changed = "" if resumes.data.get(TOLD) == digest(bead) else bead_text(bead)
+        changed = "" if resumes.data.get(TOLD) == digest(bead) else bead_text(bead, nonce)
         new = new_since(resumes, filed)
         prompt = resume_prompt(bead, resumes, filed, changed, plan if new else "", nonce)
         return Briefing(only_seen(system), only_seen(prompt), _given(new))

@@ -32,10 +32,24 @@ KEPT = "x_beads"
 COMMENTS = 40
 
 
+ISSUE = "issue"
+"""The metadata key with the address of the issue that a bead was made from: others wrote its texts."""
+
+
+def issue_of(metadata: "Mapping[str, Any]") -> "tuple[str, int] | None":
+    """(HOST/OWNER/NAME, number) of the bead's issue."""
+    start, _, number = str(metadata.get(ISSUE) or "").partition("/issues/")
+    at = start.removeprefix("https://")
+    is_address = at != start and at.count("/") == 2 and at.isascii() and at.isprintable() and " " not in at
+    is_number = number.isascii() and number.isdigit() and len(number) < 19
+    return (at, int(number)) if is_address and is_number else None
+
+
 def added_texts(bead: object, names: "Sequence[str]") -> "list[tuple[str, str]]":
-    """The non-empty ones of these fields (model.ADDED), by name; the bead is a record or its JSON."""
-    values = bead if isinstance(bead, dict) else {name: getattr(bead, name) for name in names}
+    """The non-empty ones of these fields (model.ADDED), by name, and its issue; the bead is a record or its JSON."""
+    values = bead if isinstance(bead, dict) else {name: getattr(bead, name) for name in (*names, "metadata")}
     found = [(name.replace("_", " "), values[name]) for name in names]
+    found += [(ISSUE, values["metadata"][ISSUE])] if issue_of(values["metadata"]) else []
     texts = [(name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else value) for name, value in found]
     return [(name, str(value)) for name, value in texts if value]
 

@@ -247,6 +247,17 @@ class ReviewSettings(Section):
 
 
 @section
+class IssueSettings(Section):
+    """Issues at GitHub as drafts (`nobrakes sync github`), and what nobrakes writes there."""
+
+    repository: str = ""
+    label: Annotated[str, Rule(min_length=1)] = "nobrakes"
+    minutes: Annotated[float, Rule(ge=0)] = 0.0
+    post: tuple[str, ...] = ()
+    close: bool = True
+
+
+@section
 class ScriptSettings(Section):
     """Any command as an agent. It gets the prompt's path in NOBRAKES_PROMPT and runs in the workspace."""
 

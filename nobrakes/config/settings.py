@@ -40,6 +40,7 @@ class Config(Section):
     limits: sections.LimitSettings = sections.LimitSettings()
     boundaries: sections.BoundarySettings = sections.BoundarySettings()
     review: sections.ReviewSettings = sections.ReviewSettings()
+    issues: sections.IssueSettings = sections.IssueSettings()
     agents: sections.AgentSettings = sections.AgentSettings()
     forge: sections.ForgeSettings = sections.ForgeSettings()
     breaker: sections.BreakerSettings = sections.BreakerSettings()

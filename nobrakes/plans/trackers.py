@@ -18,6 +18,7 @@ from operator import itemgetter
 from typing import Any
 
 from ..beads.model import MAX_TITLE, is_bead_id
+from ..beads.progress import ISSUE, issue_of
 from ..beads.proposals import LISTS
 from ..errors import PlanError
 from ..records import grouped
@@ -59,10 +60,10 @@ _STATUSES |= dict.fromkeys(("[ ]", "⬜", "☐", "❌"), "") | dict.fromkeys(
 MASTER = "master"
 
 
-# Issues as `gh issue list --json number,title,body,labels,state,milestone` prints them. A bead's id is `gh-NUMBER`, a
-# milestone's epic is `gh-milestone-NUMBER`. Of labels the tables here make a type and a priority; the others stay
-# labels. Task lists of a body are criteria; one that is only `#12` is waited for, as is what "blocked by #12" names.
-# Closed issues are left out, and told.
+# Issues as `gh issue list --json number,title,body,labels,state,milestone,url` prints them. A bead's id is `gh-NUMBER`,
+# a milestone's epic is `gh-milestone-NUMBER`. The address is kept: it says that others wrote the texts. Of labels the
+# tables here make a type and a priority; the others stay labels. Task lists of a body are criteria; one that is only
+# `#12` is waited for, as is what "blocked by #12" names. Closed issues are left out, and told.
 _LABELS = {
     "fix": "bug defect regression fix",
     "feature": "enhancement feature feature-request",
@@ -442,12 +443,12 @@ def _as_text(value: Any) -> str:
     return "" if value is None else tidy(str(value))
 
 
-_ISSUE_FIELDS = frozenset(("number", "title", "body", "labels", "state", "milestone"))
-_HINT = "Use what `gh issue list --json number,title,body,labels,state,milestone` prints."
+_ISSUE_FIELDS = frozenset(("number", "title", "body", "labels", "state", "milestone", "url"))
+_HINT = "Use what `gh issue list --json number,title,body,labels,state,milestone,url` prints."
 
 
-def plan_of_issues(value: Any, source: str, known: Container[str] = ()) -> Plan:
-    """The plan of one issue or a list. PlanError names every problem."""
+def plan_of_issues(value: Any, source: str, known: Container[str] = (), prefix: str = "gh-") -> Plan:
+    """The plan of one issue or a list, with ids that begin with `prefix`. PlanError names every problem."""
     issues = [value] if isinstance(value, dict) else value
     if not isinstance(issues, list):
         raise PlanError(f"{source}: not a list of issues", _HINT)
@@ -466,34 +467,35 @@ def plan_of_issues(value: Any, source: str, known: Container[str] = ()) -> Plan:
     left = {name for issue in taken for name, one in issue.items() if name not in _ISSUE_FIELDS and one}
     told = [f"not imported: the fields {', '.join(sorted(left))[:200]} of issues"] if left else []
     milestones: dict[str, _Task] = {}
-    tasks = [_issue(issue, milestones) for issue in in_order]
-    return _plan_of_tasks([*milestones.values(), *tasks], source, told, known, "gh-")
+    tasks = [_issue(issue, milestones, prefix) for issue in in_order]
+    return _plan_of_tasks([*milestones.values(), *tasks], source, told, known, prefix)
 
 
 def _is_open(issue: Mapping[str, Any]) -> bool:
     return (issue.get("state") or "open").strip().lower() == "open"
 
 
-def _issue(issue: Mapping[str, Any], milestones: dict[str, _Task]) -> _Task:
+def _issue(issue: Mapping[str, Any], milestones: dict[str, _Task], prefix: str) -> _Task:
     number, where, told = str(issue["number"]), f"issue #{issue['number']}", list[str]()
     found = task_lists(tidy(issue.get("body") or ""), where, strict=False)
     told += [f"{where}, {text}" for text in found.told]
     criteria, texts, waits = body_parts(found.parts)
     fields = bounded(tidy(issue["title"]), texts, where, told, in_one_line) | _parse_labels(issue.get("labels") or ())
     fields |= {"acceptance": [text[:MAX_TEXT] for text in criteria]} if criteria else {}
+    fields |= {"metadata": {ISSUE: issue["url"]}} if issue_of({ISSUE: issue.get("url")}) else {}
     status, why = ("", "") if _is_open(issue) else ("closed", "it is closed")
-    epic = _milestone(issue["milestone"], milestones) if issue.get("milestone") and not why else ""
+    epic = _milestone(issue["milestone"], milestones, prefix) if issue.get("milestone") and not why else ""
     needs = [f"#{one}" for one in waits]
-    return _Task(f"#{number}", f"gh-{number}", where, status, fields, epic, needs, why, told)
+    return _Task(f"#{number}", f"{prefix}{number}", where, status, fields, epic, needs, why, told)
 
 
-def _milestone(milestone: dict[str, Any] | str, known: dict[str, _Task]) -> str:
+def _milestone(milestone: dict[str, Any] | str, known: dict[str, _Task], prefix: str) -> str:
     """The name of its epic, which is there afterwards."""
     given: dict[str, Any] = milestone if isinstance(milestone, dict) else {"title": milestone}
     title, number, text = (given.get(name) for name in ("title", "number", "description"))
     title, text = (tidy(one) if isinstance(one, str) else "" for one in (title, text))
     is_numbered = isinstance(number, int) and not isinstance(number, bool) and 0 < number < 10**18
-    id_ = f"gh-milestone-{number if is_numbered else sha256(title.strip().encode()).hexdigest()[:8]}"
+    id_ = f"{prefix}milestone-{number if is_numbered else sha256(title.strip().encode()).hexdigest()[:8]}"
     if id_ not in known:
         fields = bounded(title, text, where := f"milestone '{title[:80]}'", told := list[str](), in_one_line)
         known[id_] = _Task(id_, id_, where, "", {**fields, "type": "epic"}, "", (), "", told)

@@ -8,9 +8,10 @@ from ..db import queries
 from ..db.database import Database
 from ..records import as_values, restore
 from ..review.journal import waits_for_people
-from .model import WAITING, PullRequest, PullState, RequestLine, landed, page_of
+from .model import WAITING, IssueLink, PullRequest, PullState, RequestLine, landed, page_of
 
 _KEY = "pull/"
+_ISSUE = "issue/"
 
 
 def pull(db: Database, bead: str) -> PullRequest | None:
@@ -54,3 +55,34 @@ def save_pull(db: Database, pull: PullRequest) -> None:
 
 def _made(bead: str, text: str) -> PullRequest:
     return restore(PullRequest, {**json.loads(text), "bead": bead})
+
+
+def issues(db: Database, repository: str) -> list[IssueLink]:
+    rows = db.all(
+        "SELECT key, value FROM settings WHERE key >= 'issue/' AND key < 'issue0' AND "
+        "json_extract(value, '$.repository') = ? ORDER BY json_extract(value, '$.number')",
+        (repository,),
+    )
+    return [_link(str(row[0]), str(row[1])) for row in rows]
+
+
+def issues_to_post(db: Database) -> list[tuple[IssueLink, int, str, str]]:
+    """(link, number and address of its open request, commit of its merge) of those whose issue does not name them."""
+    rows = db.all(
+        "SELECT link.key, link.value, coalesce(json_extract(pull.value, '$.number'), 0), "
+        "coalesce(json_extract(pull.value, '$.url'), ''), "
+        "CASE WHEN status = 'done' THEN coalesce(merged_commit, '') ELSE '' END "
+        "FROM settings AS link JOIN beads ON beads.id = substr(link.key, 7) "
+        "LEFT JOIN settings AS pull ON pull.key = 'pull/' || beads.id AND json_extract(pull.value, '$.state') = 'open' "
+        "WHERE link.key >= 'issue/' AND link.key < 'issue0' ORDER BY link.key"
+    )
+    found = [(_link(str(row[0]), str(row[1])), int(row[2]), str(row[3]), str(row[4])) for row in rows]
+    return [one for one in found if one[1] not in (0, one[0].request) or one[3] not in ("", one[0].merged)]
+
+
+def save_issue(db: Database, link: IssueLink) -> None:
+    queries.set_setting(db, _ISSUE + link.bead, json.dumps(as_values(link), sort_keys=True))
+
+
+def _link(key: str, text: str) -> IssueLink:
+    return restore(IssueLink, {**json.loads(text), "bead": key.removeprefix(_ISSUE)})

@@ -20,6 +20,8 @@ from ..records import copied, frozen
 from ..text.cleaning import clean, shorten
 
 ASKED = "pulls_asked_at"
+ISSUES_TROUBLE = "issues_trouble"
+"""The setting: why the daemon cannot import or post now."""
 
 
 def push_approval(bead: str) -> str:
@@ -480,6 +482,33 @@ class Facts:
 def mark(bead: str) -> str:
     """The line that identifies a request."""
     return f"<!-- nobrakes request: {bead} -->"
+
+
+@frozen
+class IssueLink:
+    """A bead's issue, as imported and posted to. `text`: the digest of the imported texts; `request`: the number of the
+    pull request that a comment names; `merged`: the commit that a comment names."""
+
+    bead: str
+    repository: str
+    number: int
+    text: str = ""
+    request: int = 0
+    merged: str = ""
+
+
+@frozen
+class IssueReport:
+    """What a sync did. `posted`: beads whose issues got a comment; `told`: issues that were closed elsewhere, and
+    refused comments; `problems`: what was not imported, and why."""
+
+    repository: str
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    proposed: tuple[str, ...] = ()
+    posted: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 def title(bead: Bead) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..beads.graph import lift_to_epics
@@ -11,7 +12,7 @@ from ..config.settings import Config
 from ..decisions.blockers import Blocker
 from ..decisions.blockers import Kind as BlockerKind
 from ..doctor.health import ERROR, OK, WARNING, Finding
-from ..errors import NobrakesError, NotAllowed
+from ..errors import ConfigError, NobrakesError, NotAllowed
 from ..events.kinds import Event, Kind
 from ..files import wake
 from ..git.landing.remote import redacted
@@ -22,9 +23,11 @@ from ..paths import Paths, own_path, process_environment
 from ..review.journal import Journal, Step
 from ..review.service.landed import bases, delivery_of
 from ..text.cleaning import count
-from .hosts.any_remote import code_host
-from .hosts.port import PullPorts
-from .model import ASKED, RequestView, base_of, default_epic_branch, push_approval, unit_of, view
+from .hosts.any_remote import address_of, code_host
+from .hosts.calls import Address, named
+from .hosts.github import Gh, GitHubIssues
+from .hosts.port import IssueTracker, PullPorts
+from .model import ASKED, ISSUES_TROUBLE, RequestView, base_of, default_epic_branch, push_approval, unit_of, view
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -119,18 +122,33 @@ def ports_of(paths: "Paths", config: "Config") -> PullPorts:
     """The ports of a review that lands by requests. Raises ConfigError."""
     review = config.review
     publish = publisher(paths, config)
-
-    def asking(host: str) -> Asking:  # who asks: a login from the environment is for this host alone
-        return Asking(
-            {**process_environment(), **_QUIET, "PATH": own_path(paths.root), "GH_HOST": host, "GITLAB_HOST": host},
-            review.remote_seconds,
-        )
-
-    address = publish.remote.address()
+    address, asking = publish.remote.address(), partial(_asking, paths, review.remote_seconds)
     host = code_host(
         review.code_host, review.code_host_repository, address, redacted(address), asking=asking, clock=time.time
     )
     return PullPorts(host, publish, publish.remove, publish.branches, publish.remote.shared.branch)
+
+
+def _asking(paths: "Paths", seconds: float, host: str) -> Asking:
+    """Who asks: a login from the environment is for this host alone."""
+    own = {"PATH": own_path(paths.root), "GH_HOST": host, "GITLAB_HOST": host}
+    return Asking({**process_environment(), **_QUIET, **own}, seconds)
+
+
+def issue_tracker(paths: "Paths", config: "Config", repository: str = "") -> IssueTracker:
+    """The issues at GitHub of [HOST/]OWNER/NAME; empty: as the settings name it, else the remote's. ConfigError."""
+    if chosen := repository or config.issues.repository:
+        found = github_repository(chosen)
+    else:
+        found = address_of(config.review.code_host_repository, publisher(paths, config).remote.address())
+    if found is None or "/" in found.owner:
+        why = f"{chosen[:100] or 'the remote'} is not a repository at GitHub"
+        raise ConfigError(why, "Name the repository: `nobrakes sync github --repository OWNER/NAME`.")
+    return GitHubIssues(Gh(found.host, _asking(paths, config.review.remote_seconds, found.host), time.time), found)
+
+
+def github_repository(name: str) -> Address | None:
+    return named(f"github.com/{name}" if name.count("/") == 1 else name)
 
 
 _NAME = "code host"
@@ -138,7 +156,9 @@ _MAX_LISTED = 10
 
 
 def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "Config") -> Iterator[Finding]:
-    """Empty unless work lands by requests."""
+    """Empty unless work lands by requests, or issues wait."""
+    if store is not None and config.issues.minutes and (trouble := store.setting(ISSUES_TROUBLE)):
+        yield Finding("issues", WARNING, trouble)
     if not config.review.by_request:
         return
 

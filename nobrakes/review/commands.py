@@ -1,12 +1,15 @@
 """Commands on previews and pull requests, for the command line and for pages alike."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..beads.service.bead_commands import known
 from ..command_table import Field
 from ..daemon.service.control import running
+from ..errors import ConfigError
 from ..requests import service as requests
-from ..text.cleaning import count, one_line
+from ..requests.model import IssueReport
+from ..text.cleaning import count, first_of, one_line
 from .service import previews
 from .service.previews import Preview
 from .worker import preview_start
@@ -51,6 +54,30 @@ def sync(app: "App", by: str) -> tuple[dict[str, int], str]:
     """Check all open pull requests now."""
     found = requests.sync(app.store, app.config, app.paths)
     return {"waiting": found}, f"nobrakes will check {count(found, 'pull request')} {_when(app)}"
+
+
+Label = Annotated[str, Field("Only issues with this label (default: issues.label).", ("--label",))]
+Repository = Annotated[
+    str, Field("The repository at GitHub (default: issues.repository).", ("--repository",), "OWNER/NAME")
+]
+
+
+def sync_github(app: "App", by: str, label: Label = "", repository: Repository = "") -> tuple[IssueReport, str]:
+    """Make drafts of the open GitHub issues with a label, and comment on issues whose beads have a pull request or are
+    merged. nobrakes writes only to the repositories that the setting issues.post names."""
+    from ..requests.worker import issues
+
+    settings, tracker, own = app.config.issues, app.issues(repository), ""
+    with suppress(ConfigError):  # of a repository without a remote all issues are elsewhere
+        own = app.issues().repository
+    label = label or settings.label
+    found = issues.sync(app.store, settings, tracker, label, own, by, app.paths.request_lock)
+    did = {"new": found.new, "changed": found.changed, "proposed": found.proposed, "comments for": found.posted}
+    parts = [f"{len(beads)} {word} ({first_of(beads, 10)})" for word, beads in did.items() if beads]
+    lines = [f"issues of {found.repository} with the label {label}: {', '.join(parts) or 'nothing changed'}"]
+    lines += [*found.told, *found.problems][:30]
+    then = ["  nobrakes approve   # what waits for your approval"] if found.new else []
+    return found, "\n".join([*map(one_line, lines), *then])
 
 
 def _when(app: "App") -> str:

@@ -22,6 +22,7 @@ class GitHub(HostServer):
         self.lines: dict[int, list[dict[str, Any]]] = {}
         self.checks: dict[str, list[dict[str, Any]]] = {}
         self.logs: dict[int, str] = {}
+        self.issues: dict[int, dict[str, Any]] = {}
         self.allows_auto_merge = True
         self.writers = {"ann": "write", "bob": "admin", "eve": "read"}
 
@@ -86,6 +87,13 @@ class GitHub(HostServer):
             return 200, {"data": None, "errors": [{"message": "Pull request is in clean status"}]}, {}
         pull["auto_merge"] = {"merge_method": given["how"]}
         return 200, {"data": {"enablePullRequestAutoMerge": {"pullRequest": {"number": pull["number"]}}}}, {}
+
+    def issue(self, number: int, title: str, body: str = "", labels: tuple[str, ...] = ("nobrakes",)) -> None:
+        """Somebody opens an issue."""
+        self.issues[number] = {
+            "number": number, "title": title, "body": body, "state": "open", "milestone": None, "comments": [],
+            "labels": [{"name": label} for label in labels],
+        }  # fmt: skip
 
     # --- what gh asks ----------------------------------------------------------------------------
 
@@ -177,6 +185,29 @@ class GitHub(HostServer):
         self.pull(int(found["n7"]))["reviewers"] = body["reviewers"]
         return 201, {}, {}
 
+    def _issues(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
+        named = [one for one in self.issues.values() if asked["labels"] in [label["name"] for label in one["labels"]]]
+        rows = sorted((one for one in named if one["state"] == "open"), key=lambda one: -int(one["number"]))
+        pulls = [{**self._row(one), "pull_request": {}} for one in self.open_ones()]
+        return 200, [*rows, *pulls] if asked["page"] == "1" else [], {}
+
+    def _issue(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
+        one = self.issues.get(int(found["i1"]))
+        return (200, one, {}) if one else (410, {"message": "This issue was deleted"}, {})
+
+    def _end(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
+        assert body == {"state": "closed", "state_reason": "completed"}, body
+        self.issues[int(found["i2"])].update(body)
+        return 200, self.issues[int(found["i2"])], {}
+
+    def _said(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
+        first = 100 * (int(asked["page"]) - 1)
+        return 200, self.issues[int(found["i3"])]["comments"][first : first + 100], {}
+
+    def _says(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
+        self.issues[int(found["i4"])]["comments"].append({"body": body["body"]})
+        return 201, {}, {}
+
     def _may(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
         known = self.writers.get(found["who"])
         return (200, {"permission": known}, {}) if known else (404, {"message": "Not Found"}, {})
@@ -206,6 +237,11 @@ _ROUTES = re.compile(
             "log": rf"GET {AT}/actions/jobs/(?P<n5>\d+)/logs",
             "labels": rf"POST {AT}/issues/(?P<n6>\d+)/labels",
             "asked": rf"POST {AT}/pulls/(?P<n7>\d+)/requested_reviewers",
+            "issues": f"GET {AT}/issues",
+            "issue": rf"GET {AT}/issues/(?P<i1>\d+)",
+            "end": rf"PATCH {AT}/issues/(?P<i2>\d+)",
+            "said": rf"GET {AT}/issues/(?P<i3>\d+)/comments",
+            "says": rf"POST {AT}/issues/(?P<i4>\d+)/comments",
             "may": rf"GET {AT}/collaborators/(?P<who>[^/]+)/permission",
         }.items()
     )

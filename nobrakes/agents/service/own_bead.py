@@ -60,7 +60,7 @@ def _bead(path: str, token: str) -> "tuple[dict[str, Any], str]":
     answers = quoting.answers_of(filed)
     plan = ownership.approved(filed)
     text = [f"You are {attempt.name}, {quoting.TITLES[attempt.role]}, in attempt {attempt.number}."]
-    text.append(quoting.bead_text(found))
+    text.append(quoting.bead_text(found, nonce))
     if answers:
         text.append("# What the human answered\n\n" + quoting.answered(answers, nonce))
     if told := quoting.plan_text(found, attempt.role, filed, nonce):

@@ -57,6 +57,7 @@ from .recovery import Upkeep, restore, take_up
 
 if TYPE_CHECKING:
     from ...features.worker.forge import Forge
+    from ...requests.worker.issues import IssueSync
 
 RETRY_SECONDS = 15.0
 """Seconds to the next try on a full disk or failing git."""
@@ -384,6 +385,7 @@ class Daemon:
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
         self.sprints = Sprints(ports)
+        self._issues: IssueSync | None = None
         self._forge: Forge | None = None
         landings = self.performer.review.main.review_steps.landings
         self.monitor = MainMonitor(ports, self.performer.validation, landings, self._heard)
@@ -404,6 +406,14 @@ class Daemon:
     def _plan_features(self, board: model.Board) -> bool:
         features = self.ports.store.features()
         return bool(features or self._forge) and self.forge.turn(board, features)
+
+    def _sync_issues(self, board: model.Board) -> bool:
+        """Loaded once the settings say how often: few repositories do."""
+        if self._issues is None and self.ports.config().issues.minutes:
+            from ...requests.worker.issues import IssueSync
+
+            self._issues = IssueSync(self.ports)
+        return self._issues is not None and self._issues.turn(board)
 
     def _found_red(self, results: Sequence[CheckResult]) -> None:
         self.monitor.found_red(results)  # which is made of parts of the performer, who tells it
@@ -462,6 +472,7 @@ class Daemon:
             }
             for name, tidy in {"notices": self.sender.turn, **settles, "tidying up": self.upkeep.turn}.items():
                 guarded(partial(tidy, board), part_owner(name))
+            changed |= guarded(partial(self._sync_issues, board), part_owner("issues"))
             self.ports.export()
             if begun:
                 guarded(partial(self.troubles.settle, board.now))
@@ -607,6 +618,7 @@ class Daemon:
         times += [*self.performer.wake_at(board), *self.rewritten.wake_at(board.now)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += [] if self._forge is None else self._forge.wake_at()
+        times += [] if self._issues is None else [self._issues.wake_at()]
         times += self.work.wake_at() + self.sprints.wake_at(board.now)
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.monitor.wake_at()
         times += [

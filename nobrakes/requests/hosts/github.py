@@ -13,7 +13,7 @@ from urllib.parse import quote
 from ...errors import HostRefused, HostUnavailable
 from ...text.cleaning import shorten
 from ..model import CheckState, HostCheck, PullState, ReviewComment, Told
-from .calls import Address, Calls, Writers, first_line
+from .calls import PAGE, PAGES, Address, Calls, Writers, first_line
 from .port import Wanted
 
 _UNREACHED = ("dial tcp", "no such host", "timeout", "connection refused")
@@ -184,6 +184,53 @@ class GitHub:
     def _may_write(self, name: str) -> bool:
         said = self.gh.get(f"{self.at}/collaborators/{quote(name, safe='')}/permission")
         return isinstance(said, Mapping) and said.get("permission") in _WRITES
+
+
+class GitHubIssues:
+    """The issues of one repository at GitHub."""
+
+    def __init__(self, gh: Gh, address: Address) -> None:
+        self.gh = gh
+        self.repository = str(address).lower()  # as GitHub compares names
+        self.at = f"repos/{address.owner}/{address.name}/issues"
+
+    def ready(self) -> None:
+        self.gh.ready()
+
+    def open_issues(self, label: str) -> Sequence[Mapping[str, Any]]:
+        asked = f"state=open&sort=created&direction=desc&labels={quote(label, safe='')}"
+        rows = self._rows(f"{self.at}?{asked}")
+        return [_issue(one, self.repository) for one in rows if not one.get("pull_request")]
+
+    def is_open(self, number: int) -> bool:
+        try:
+            one = self.gh.get(f"{self.at}/{number}")
+        except HostRefused:
+            return False
+        return isinstance(one, Mapping) and one.get("number") == number and one.get("state") == "open"
+
+    def has_comment(self, number: int, mark: str) -> bool:
+        rows = self._rows(f"{self.at}/{number}/comments")
+        if any(mark in str(one.get("body") or "").splitlines() for one in rows):
+            return True
+        if len(rows) >= PAGE * PAGES:
+            raise HostRefused(f"issue #{number} of {self.repository} has too many comments to post another one")
+        return False
+
+    def comment(self, number: int, text: str) -> None:
+        self.gh.send("POST", f"{self.at}/{number}/comments", {"body": text})
+
+    def close(self, number: int) -> None:
+        if self.is_open(number):
+            self.gh.send("PATCH", f"{self.at}/{number}", {"state": "closed", "state_reason": "completed"})
+
+    def _rows(self, path: str) -> list[Mapping[str, Any]]:
+        return [one for one in self.gh.pages(path) if isinstance(one, Mapping)]
+
+
+def _issue(one: Mapping[str, Any], repository: str) -> Mapping[str, Any]:
+    kept = {name: one.get(name) for name in ("number", "title", "body", "labels", "state", "milestone")}
+    return {**kept, "url": f"https://{repository}/issues/{one.get('number')}"}
 
 
 def _is_of(one: Mapping[str, Any], branch: str) -> bool:

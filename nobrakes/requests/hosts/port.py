@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from ...records import frozen
 from ...review.waits import Land
@@ -69,6 +69,29 @@ class CodeHost(Protocol):
 
     def remarks(self, number: int) -> Sequence[ReviewComment]:
         """Review comments of people with write access, oldest first; then present approvals."""
+
+
+class IssueTracker(Protocol):
+    """The issues of one repository. Every method may raise HostUnavailable and HostRefused."""
+
+    repository: str  # HOST/OWNER/NAME
+
+    def ready(self) -> None:
+        """HostUnavailable: why it cannot be used, and what to type."""
+
+    def open_issues(self, label: str) -> Sequence[Mapping[str, Any]]:
+        """The open issues with the label, newest first, with the keys that `gh issue list --json` prints."""
+
+    def is_open(self, number: int) -> bool:
+        """False: it is closed, deleted or moved."""
+
+    def has_comment(self, number: int, mark: str) -> bool:
+        """Whether a comment has this line. HostRefused: there are too many comments to tell."""
+
+    def comment(self, number: int, text: str) -> None: ...
+
+    def close(self, number: int) -> None:
+        """Close it as completed; ignores one that is not open."""
 
 
 Publish = Callable[[str, str, Collection[str]], Land]

@@ -11,7 +11,7 @@ from nobrakes.errors import HostUnavailable
 from nobrakes.host.messages import Asking
 from nobrakes.requests.hosts.any_remote import PlainGit
 from nobrakes.requests.hosts.calls import Address
-from nobrakes.requests.hosts.github import Gh, GitHub
+from nobrakes.requests.hosts.github import Gh, GitHub, GitHubIssues
 from nobrakes.requests.hosts.gitlab import GitLab, Glab
 from nobrakes.requests.model import CheckState
 from tests.support.github import GitHub as Hub
@@ -19,6 +19,7 @@ from tests.support.gitlab import GitLab as Lab
 from tests.support.glab import path_with_glab
 from tests.support.host_server import TOKEN
 from tests.world.fake_code_host import FakeCodeHost
+from tests.world.fake_issues import FakeIssues
 from tests.world.objects import Objects
 
 
@@ -187,6 +188,56 @@ class Fake:
     def dressed(self, number: int) -> tuple[list[str], list[str]]:
         one = self.host.request(number)
         return list(one.labels), list(one.reviewers)
+
+    def over(self) -> None:
+        """Nothing is left."""
+
+
+class RealIssues(RealGitHub):
+    """The issues of the tests' own GitHub, through the real gh."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.issue = self.hub.issue
+
+    @property
+    def tracker(self) -> GitHubIssues:
+        """To a process that remembers nothing."""
+        gh = Gh(self.hub.host, Asking(self.env, 20.0), lambda: self.now)
+        return GitHubIssues(gh, Address(self.hub.host, "team", "thing"))
+
+    def said(self, number: int) -> list[str]:
+        return [one["body"] for one in self.hub.issues[number]["comments"]]
+
+    def say(self, number: int, text: str) -> None:
+        self.hub.issues[number]["comments"].append({"body": text})
+
+    def shut(self, number: int) -> None:
+        self.hub.issues[number]["state"] = "closed"
+
+    def remove(self, number: int) -> None:
+        del self.hub.issues[number]
+
+
+class SimulatedIssues:
+    """The fake."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tracker = FakeIssues()
+        self.issue, self.say = self.tracker.issue, self.tracker.say
+        self.shut, self.remove = self.tracker.shut, self.tracker.remove
+
+    def said(self, number: int) -> list[str]:
+        return self.tracker.comments[number]
+
+    def fails(self, times: int) -> None:
+        left = [HostUnavailable("Unavailable")] * times
+
+        def answers(call: str) -> None:
+            if left:
+                raise left.pop()
+
+        self.tracker.answers = answers
 
     def over(self) -> None:
         """Nothing is left."""

@@ -544,7 +544,9 @@ def test_scenarios_are_criteria_and_a_refused_text_is_not_called_a_plan_file():
 
 def test_fields_of_issues_that_mean_nothing_here_are_reported():
     issues = '[{"number": 1, "title": "a", "assignees": [{"login": "ann"}], "url": "u", "comments": []}]'
-    assert read(issues, "-").problems == ("not imported: the fields assignees, url of issues",)
+    plan = read(issues, "-")
+    assert plan.problems == ("not imported: the fields assignees of issues",)
+    assert "metadata" not in plan.nodes[0].fields, "an address that is not one of an issue is not kept"
 
 
 NESTED = """\
