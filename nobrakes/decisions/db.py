@@ -52,6 +52,7 @@ _BLOCKS = f"""SELECT json_group_array(beads.rowid), json_group_array(row) FROM {
 CROSS JOIN edges ON bead = live.id AND edges.type = 'blocks' CROSS JOIN beads ON beads.id = needs"""
 _FAMILIES = f"""SELECT row, coalesce(above.rowid, 0), live.children, live.type = 'epic' FROM {_LIVE}
 LEFT JOIN beads AS above ON above.id = live.epic AND above.{UNFINISHED} WHERE live.epic IS NOT NULL OR live.children"""
+_SIZE = "SELECT (SELECT coalesce(max(rowid), 0) FROM beads), EXISTS (SELECT 1 FROM beads WHERE epic IS NOT NULL)"
 _GRAPH = ("beads", "edges")
 
 
@@ -118,9 +119,9 @@ def _near(execute: "Execute", own: dict[str, str | None]) -> Steps | None:
 def _all(execute: "Execute", own: Collection[str]) -> Steps:
     """All steps of unfinished beads. The end of a bead is its row's number, and 0 that of no bead."""
     row = {found[0]: found[1] for found in execute(_ROWS, (json.dumps([*own]),))}
-    [(last,)] = execute("SELECT coalesce(max(rowid), 0) FROM beads", ())
+    [(last, is_nested)] = execute(_SIZE, ())
     [(needed, waiting)] = execute(_BLOCKS, ())
-    families = [*execute(_FAMILIES, ())]
+    families = [*execute(_FAMILIES, ())] if is_nested else []
     starts = {found[0]: last + 1 + found[0] for found in families if found[2]}
     epics = {found[0] for found in families if found[3]}
     first, then = json.loads(needed), json.loads(waiting)
@@ -142,9 +143,7 @@ def _handed_on(steps: Steps) -> list[int]:
         waits[moment] = 1 << bit
     # most graphs were made in an order in which their beads may happen
     if _pass_on(first, then, waits) and _pass_on(first, then, waits):
-        place = {moment: number for number, moment in enumerate(_in_order(steps))}
-        in_order = sorted(range(len(first)), key=lambda number: place.get(first[number], steps.size))
-        first, then = [first[number] for number in in_order], [then[number] for number in in_order]
+        _pass_on_in_order(steps, waits)
         while _pass_on(first, then, waits):  # again for circles: they were damaged, no command makes one
             pass
     return waits
@@ -160,8 +159,8 @@ def _pass_on(first: list[int], then: list[int], waits: list[int]) -> bool:
     return is_new
 
 
-def _in_order(steps: Steps) -> list[int]:
-    """The moments in an order in which they may happen, without those in a circle or behind one."""
+def _pass_on_in_order(steps: Steps, waits: list[int]) -> None:
+    """In an order in which the moments may happen, without those in a circle or behind one."""
     after: list[list[int]] = [[] for _ in range(steps.size)]
     missing = [0] * steps.size
     for moment, later in zip(steps.first, steps.then, strict=True):
@@ -170,10 +169,10 @@ def _in_order(steps: Steps) -> list[int]:
     order = [moment for moment in range(steps.size) if not missing[moment]]
     for moment in order:  # it grows meanwhile
         for later in after[moment]:
+            waits[later] |= waits[moment]
             missing[later] -= 1
             if not missing[later]:
                 order.append(later)
-    return order
 
 
 def waits_behind(db: Database, beads: Collection[str]) -> dict[str, int]:
