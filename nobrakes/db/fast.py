@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-VERSION = 10
+VERSION = 11
 """The schema's version: schema.sql makes it, migrations.py upgrades to it."""
 
 

@@ -298,6 +298,12 @@ STEPS: Mapping[int, Callable[[Connection], None]] = {
     8: _running(*_UNSTACKED),
     # of equals the one goes first whose blocker was done last, then the one that came first
     9: _running(*_IN_THE_ORDER_OF_THE_SOURCE),
+    # who asks for held or merged beads reads no others
+    10: _running(
+        "CREATE INDEX beads_held ON beads (id) WHERE held IS NOT NULL",
+        "CREATE INDEX beads_merged ON beads (status, closed_at, merged_commit, type, epic, id) "
+        "WHERE merged_commit IS NOT NULL",
+    ),
 }
 
 

@@ -21,6 +21,9 @@ CREATE INDEX beads_complete ON beads (id) WHERE type = 'epic' AND status = 'open
     done_children > 0 AND open_blockers = 0 AND held IS NULL AND asleep = 0;
 CREATE INDEX beads_epic ON beads (epic, b_level) WHERE epic IS NOT NULL;
 CREATE INDEX beads_estimated ON beads (estimate) WHERE estimate IS NOT NULL AND type <> 'epic';
+CREATE INDEX beads_held ON beads (id) WHERE held IS NOT NULL;
+CREATE INDEX beads_merged ON beads (status, closed_at, merged_commit, type, epic, id) WHERE merged_commit IS
+    NOT NULL;
 CREATE INDEX beads_resting ON beads (retry_at) WHERE resting = 1;
 CREATE INDEX beads_reviewable ON beads (rank, b_level DESC, dependents DESC, freed_at DESC, created_at) WHERE
     status = 'needs_review' AND open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND assignee

@@ -200,6 +200,8 @@ _table(
     _index("beads_complete", "id", EPIC_COMPLETE),
     _index("beads_asleep", "defer_until", "asleep = 1"),
     _index("beads_resting", "retry_at", "resting = 1"),
+    _index("beads_held", "id", "held IS NOT NULL"),
+    _index("beads_merged", "status, closed_at, merged_commit, type, epic, id", "merged_commit IS NOT NULL"),
     _index("beads_epic", "epic, b_level", "epic IS NOT NULL"),
     _index("beads_status", "status, type"),
     refers={"epic": "beads.id"},

@@ -10,6 +10,7 @@ from nobrakes.daemon import db as daemon_db
 from nobrakes.db import fast
 from nobrakes.db.database import MEMORY, Database
 from nobrakes.features import db as features_db
+from nobrakes.store import open_memory
 
 
 def test_the_schema_is_generated_from_the_tables() -> None:
@@ -43,3 +44,19 @@ def test_the_board_never_scans_a_table_or_sorts(sql: str) -> None:
     on_tables = [step for step in plan if any(name in step for name in _TABLES)]
     assert on_tables and all("INDEX" in step for step in on_tables), plan
     assert not any("TEMP B-TREE" in step for step in plan), plan
+
+
+def test_held_and_merged_beads_are_found_by_their_indexes() -> None:
+    """`status` read all of 100,000 beads five times for them."""
+    store, asked = open_memory(), list[str]()
+    store.connection.set_trace_callback(asked.append)
+    store.counts(), store.standstill(), store.merges(on_main=True), store.merges(), store.merged_since(0.0)
+    store.connection.set_trace_callback(None)
+    indexes = {"held IS NOT NULL": "beads_held", "merged_commit": "COVERING INDEX beads_merged"}
+    found = []
+    for sql in asked:
+        for words, index in indexes.items():
+            if f" {words}" in sql.partition("WHERE")[2]:
+                plan = [row["detail"] for row in store.connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
+                found.append(any(index in step for step in plan))
+    assert found == [True] * 5
