@@ -152,6 +152,16 @@ def _compile(made: Any, lines: Sequence[str], given: dict[str, Any]) -> None:
         setattr(made, name, given[name])
 
 
+@cache
+def filler(kind: type[Value]) -> Callable[[Iterable[Any]], Value]:
+    """Makes a record of all its values in order: assigned to an object with the same slots, which then becomes one."""
+    names = kind.__slots__  # type: ignore[attr-defined]
+    given: dict[str, Any] = {"kind": kind, "Writable": type("Writable", (), {"__slots__": names})}
+    targets = "".join(f"made.{name}, " for name in names)
+    exec(f"def filled(values):\n made = Writable()\n {targets}= values\n made.__class__ = kind\n return made", given)
+    return given["filled"]  # type: ignore[no-any-return]
+
+
 def _shown(self: Any) -> str:
     return f"{type(self).__qualname__}({', '.join(f'{one.name}={getattr(self, one.name)!r}' for one in fields(self))})"
 

@@ -19,7 +19,7 @@ from types import UnionType
 from typing import Any, NamedTuple, get_args, get_origin
 
 from ..errors import BadBead
-from ..records import content, frozen
+from ..records import content, filler, frozen
 
 
 class Outcome(StrEnum):
@@ -368,7 +368,6 @@ CONTENT = tuple(name for name, of in Bead.__dataclass_fields__.items() if of.met
 """The fields that people write; the others record events."""
 ADDED = FIELDS[FIELDS.index("proposed") + 1 :]
 """Fields shown generically by their type; earlier ones have places of their own."""
-_WRITE = [getattr(Bead, name).__set__ for name in FIELDS]
 
 
 @cache
@@ -380,11 +379,8 @@ def kind_of(name: str) -> type:
 
 
 def bead_of(values: Iterable[Any]) -> Bead:
-    """Takes all fields in order; twice as fast, for whole graphs."""
-    made = object.__new__(Bead)
-    for write, value in zip(_WRITE, values, strict=True):
-        write(made, value)
-    return made
+    """Takes all fields in order; five times as fast, for whole graphs."""
+    return filler(Bead)(values)  # type: ignore[no-any-return]
 
 
 FIRST = {name: getattr(Bead("", ""), name) for name in FIELDS}
