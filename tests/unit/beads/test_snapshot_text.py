@@ -115,7 +115,10 @@ def test_beads_that_are_alike_are_written_each_as_itself(tmp_path: Path) -> None
         world.store.put([Bead(f"a{number}", "Same", metadata=kept, branch=branch, **texts)], [], "me")
     world.store.add_dependency(Dependency("a1", "b1", DependencyType.RELATED), "me")
     world.store.add_dependency(Dependency("a1", "a0"), "me")
+    ended = {"t0": 1790000000.123456, "t1": 1790000000.123457}  # as JSON of SQLite both would be the same
+    world.store.put([Bead(id_, "Same", status=Status.DONE, closed_at=at) for id_, at in ended.items()], [], "me")
     found = {one.id: one.like for one in world.store.alike()}
+    assert {id_: found[id_].closed_at for id_ in ended} == ended
     assert found["a0"] is found["a1"] and found["b1"] is found["b4"] and found["a2"] is not found["a3"]
     assert world.write() == world.whole()
 
