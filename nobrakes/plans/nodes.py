@@ -323,10 +323,10 @@ def plan_of_json(
         for beads, is_live in _read_parts(data):
             live = is_live
             known = same(beads) if same is not None else {}
-            told = [one for one in beads if not _is_one_of(known, one)]
+            told = [one for one in beads if not _is_one_of(known, one)] if known else beads
             judged = zip(_said().validate_python(told), told, strict=True)
             for place, one in enumerate(beads, len(nodes)):
-                if _is_one_of(known, one):
+                if known and _is_one_of(known, one):
                     nodes.append(PlanNode(place, one["id"]))
                 else:
                     nodes.append(_node(place, *next(judged), shared))
@@ -337,7 +337,7 @@ def plan_of_json(
 
 
 def _is_one_of(known: Mapping[str, Status], raw: Any) -> bool:
-    return bool(known) and type(id_ := raw.get("id")) is str and id_ in known
+    return type(id_ := raw.get("id")) is str and id_ in known
 
 
 def _read_parts(data: bytes) -> Iterator[tuple[list[Any], bool]]:

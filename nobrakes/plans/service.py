@@ -447,11 +447,15 @@ class StoredIds:
         return bool(self._store.nodes_of([str(id_)]))
 
     @cached_property
+    def _has_beads(self) -> bool:
+        return bool(self._store.how_many())
+
+    @cached_property
     def _proposed(self) -> frozenset[str]:
         return frozenset(bead.id for bead in self._store.proposed())
 
     def same(self, beads: Sequence[Any]) -> dict[str, Status]:
-        found = self._store.as_written(beads)
+        found = self._store.as_written(beads) if self._has_beads else {}
         return {id_: status for id_, status in found.items() if id_ not in self._proposed}
 
 
