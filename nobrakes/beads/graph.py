@@ -153,10 +153,11 @@ class Links:
         for node in self.nodes.values():
             if node.epic is not None:
                 parents[node.id].append(node.epic)
+        blocks, parent_child = DependencyType.BLOCKS, DependencyType.PARENT_CHILD  # each look-up costs
         for bead, needs, type_ in dependencies:
-            if type_ is DependencyType.BLOCKS:
+            if type_ is blocks:
                 blockers[bead].append(needs)
-            elif type_ is DependencyType.PARENT_CHILD:
+            elif type_ is parent_child:
                 parents[bead].append(needs)
         self.blockers = _once(blockers, self.nodes)
         self.parents = _once(parents, self.nodes)

@@ -83,7 +83,8 @@ def _with_epics(beads: Sequence[Bead], dependencies: Sequence[Dependency]) -> li
             if one.id in seen:
                 raise BadBead(f"bead {one.id} is given twice")
             seen.add(one.id)
-    parents = [one for one in dependencies if one.type is DependencyType.PARENT_CHILD and one.bead in epics]
+    parent_child = DependencyType.PARENT_CHILD
+    parents = [one for one in dependencies if one.type is parent_child and one.bead in epics]
     for dependency in parents:
         if epics[dependency.bead] not in (None, dependency.needs):
             raise importing.two_epics(dependency, epics[dependency.bead])
