@@ -55,6 +55,8 @@ class Post:
     close: bool
 
 
+Rows = Sequence[Mapping[str, Any]]
+Links = Mapping[int, IssueLink]
 Order = tuple[str, Sequence[int], Sequence[Post]]
 """The label (empty: only post), numbers of issues whose beads are not closed, and comments."""
 
@@ -64,7 +66,7 @@ class Exchanged:
     """A repository's answers. `rows` None: not read. `over`: unfinished beads' issues that are not open any more.
     `refused`: mark of a comment -> why. `error`: why it stopped."""
 
-    rows: Sequence[Mapping[str, Any]] | None
+    rows: Rows | None
     over: Sequence[int]
     posted: Sequence[Post]
     refused: Mapping[str, str]
@@ -82,13 +84,11 @@ def sync(
     return report
 
 
-def order(
-    store: "Store", settings: "IssueSettings", repository: str, label: str, refused: Container[str] = ()
-) -> Order:
-    """ConfigError, from the settings."""
+def order(store: "Store", settings: "IssueSettings", repository: str, label: str, skip: Container[str] = ()) -> Order:
+    """`skip`: marks of comments. ConfigError, from the settings."""
     links = {one.bead: one.number for one in store.issues(repository)} if label else {}
     beads = store.beads(ids=sorted(links)) if links else ()
-    wanted = [one for one in posts(store, settings) if one.link.repository == repository and one.mark not in refused]
+    wanted = [one for one in posts(store, settings) if one.link.repository == repository and one.mark not in skip]
     return label, [links[one.id] for one in beads if one.status not in CLOSED], wanted
 
 
@@ -116,7 +116,7 @@ def _post(link: IssueLink, text: str, name: str, value: str | int, close: bool) 
 def exchange(wanted: Order, tracker: IssueTracker, lock: str) -> Exchanged:
     """Read the issues, and post. It asks the host alone, and may be repeated."""
     label, unfinished, comments = wanted
-    rows: Sequence[Mapping[str, Any]] | None = None
+    rows: Rows | None = None
     over, posted, refused = list[int](), list[Post](), dict[str, str]()
     error: NobrakesError | None = None
     try:
@@ -154,17 +154,10 @@ def take(store: "Store", found: Exchanged, repository: str, own: str, actor: str
     over = (f"issue #{one} is not open any more: `nobrakes cancel {links[one].bead}`?" for one in found.over)
     posted = dict.fromkeys(one.link.bead for one in found.posted)
     report = IssueReport(repository, posted=tuple(posted), told=(*over, *found.refused.values()))
-    return _imported(store, found.rows, report, links, own, actor) if found.rows else report
+    return _drafts(store, found.rows, report, links, own, actor) if found.rows else report
 
 
-def _imported(
-    store: "Store",
-    rows: Sequence[Mapping[str, Any]],
-    report: IssueReport,
-    links: Mapping[int, IssueLink],
-    own: str,
-    actor: str,
-) -> IssueReport:
+def _drafts(store: "Store", rows: Rows, report: IssueReport, links: Links, own: str, actor: str) -> IssueReport:
     new = "gh-" if own in ("", report.repository) else f"gh-{sha256(report.repository.encode()).hexdigest()[:6]}-"
     prefix = next((one.bead.removesuffix(str(one.number)) for one in links.values()), new)
     plan = plan_of_issues(list(rows), f"issues of {report.repository}", plans.StoredIds(store), prefix)
@@ -270,13 +263,12 @@ class IssueSync:
                 self.ports.notifier.tell(Notice(text))
 
     def _waits(self, error: NobrakesError, now: float) -> None:
-        passes = isinstance(error, HostUnavailable) and not error.needs_person
-        wait = error.wait if isinstance(error, HostUnavailable) else MINUTE
-        if isinstance(error, HostUnavailable) and error.paced:
-            self._again = now + wait
+        met = error if isinstance(error, HostUnavailable) else HostUnavailable("", wait=MINUTE, needs_person=True)
+        self._again = now + met.wait
+        if met.paced:
             return
         self._since = self._since or now
-        self._again = now + max(wait, look_again(self._since, now, MAX_WAIT))
+        self._again = now + max(met.wait, look_again(self._since, now, MAX_WAIT))
         if self.ports.store.setting(ISSUES_TROUBLE) != error.whole:
             self.ports.store.set_setting(ISSUES_TROUBLE, error.whole)
-            self.ports.notifier.tell(Notice(f"issues wait: {error.whole}", urgent=not passes))
+            self.ports.notifier.tell(Notice(f"issues wait: {error.whole}", urgent=met.needs_person))
