@@ -12,12 +12,13 @@ from .paths import FOLDER, Paths, find, process_environment, repository_root
 if TYPE_CHECKING:
     from .beads.model import Bead
     from .config.settings import Config
-    from .daemon.model import Board
+    from .daemon.model import Board, Limits
     from .daemon.worker.loop import Daemon, View
     from .decisions.service.all_blockers import Blockers, Here
     from .events.service import Exporter
     from .features.service.shaping import Words
     from .files import InPlace
+    from .fleet.service import Nodes
     from .git.port import Argv, Git
     from .git.repository import Repository
     from .host.channel import FolderChannelServer
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .requests.hosts.port import IssueTracker, PullPorts
     from .review.service.merges import Run
     from .review.service.undo import Undone
+    from .sandbox.closure import Closure
     from .store import Store
 
 SEEN_BY_CHILDREN = (
@@ -166,6 +168,17 @@ class App:
 
         return closure.platform_trouble() or probing_trouble(closure.probe(self.paths.root))
 
+    @cached_property
+    def nodes(self) -> "Nodes":
+        from .fleet.service import Nodes
+
+        def confined(argv: "Argv", closure: "Closure") -> "Argv":
+            from .host.confine import Confined
+
+            return Confined(closure, folder=closure.workspace).wrap(argv)
+
+        return Nodes(self.paths, lambda: self.config, self.environment(), self.sandbox_trouble, confined)
+
     def close(self) -> None:
         if "store" in self.__dict__:
             self.store.close()
@@ -234,6 +247,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         return Words(facts)
 
     facts = app.store if store is None else store
+
     source = ConfigSource(partial(persons.follow, app.paths, app.git), app.config, tell)
     adapters = Adapters(adapter, app.paths, source, app.environment().get("PATH"))
     return Ports(
@@ -244,11 +258,11 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         background=ThreadBackground(),
         paths=app.paths,
         config=source,
-        limits=lambda: control.daemon_limits(facts, source()),
+        limits=lambda: _bounded(app, source(), control.daemon_limits(facts, source())),
         adapter=adapters,
         channels=ChildChannels(lambda: source().notify, app.paths.root),
         zone=LocalZone,
-        degraded=adapters.degraded,
+        degraded=lambda: [*adapters.degraded(), *_node_troubles(app, source())],
         start_trouble=adapters.trouble,
         git_trouble=Place(app.paths.root, "").trouble,
         environment=app.environment(),
@@ -266,6 +280,14 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         words=words,
         export=_export(facts, app.paths.root, lambda: source().events.export, tell),
     )
+
+
+def _bounded(app: App, config: "Config", limits: "Limits") -> "Limits":
+    return limits if config.fleet.engine == "local" else app.nodes.bounded(limits)
+
+
+def _node_troubles(app: App, config: "Config") -> list[str]:
+    return [] if config.fleet.engine == "local" else app.nodes.degraded()
 
 
 def _export(store: "Store", root: str, path: Callable[[], str], tell: Callable[[str], None]) -> Callable[[], None]:

@@ -284,6 +284,9 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "merge-snapshot", "plans:merge_snapshot", BREAKER, "Merge two versions of the snapshot, for git.", hidden=True
     ),
+    Entry("fleet", "fleet.commands:show", BREAKER, "Show the nodes on which agents and checks run."),
+    Entry("fleet drain", "fleet.commands:drain", BREAKER, "Start no new run on a node.", STEPS),
+    Entry("fleet resume", "fleet.commands:resume", BREAKER, "Start runs on a drained node again.", STEPS),
     Entry("doctor", "doctor:doctor", BREAKER, "Find and repair what is broken."),
     Entry("version", "doctor:version", BREAKER, "Show the versions of nobrakes and Python, and the platform."),
     Entry("help", "parsing:help", BREAKER, "Show the help of a command; with --all, list every command."),
@@ -313,6 +316,8 @@ COMMANDS: tuple[Entry, ...] = (
 )
 
 EXAMPLES = {
+    "fleet drain": "node2",
+    "fleet resume": "node2",
     "init": '--agent codex --test "pytest -q" --lint "ruff check ."',
     "demo": "nobrakes-demo",
     "config set": "review.merge rebase",
@@ -452,6 +457,7 @@ NOUNS = {
     "decisions": "Questions and decisions",
     "review": "Reviews, evidence and pull requests",
     "daemon": "Running",
+    "fleet": "Nodes",
     "sessions": "Sessions, agents at work and events",
     "config": "Settings",
     "account": "This machine, notices, the web and MCP",
@@ -468,6 +474,7 @@ GROUPS = {
     "session": (FORGE, "Sessions: talk with an agent, without a bead."),
     "project": (FORGE, "Projects: your repositories in one projects folder."),
     "daemon": (BREAKER, "The daemon, which runs agents in the background."),
+    "fleet": (BREAKER, "Nodes: the other machines on which agents and checks run."),
     "notify": (BREAKER, "Manage the channels that send you notices, and their secrets."),
     "preview": (DESK, "Try a bead's work: run the project's server in its workspace."),
     "sync": (FORGE, "Share beads with other tools."),

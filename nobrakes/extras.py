@@ -14,6 +14,7 @@ from .errors import MissingExtra
 
 EXTRAS = {
     "acp": ("acp", "agent-client-protocol"),  # agents that speak the Agent Client Protocol
+    "fleet": ("distributed", "distributed"),  # runs on other machines
     "notify": ("apprise", "apprise"),  # channels of type `apprise`
     "tui": ("textual", "textual"),  # `nobrakes board --live`
 }

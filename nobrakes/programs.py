@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PROGRAMS = {
     "wrapper": ("nobrakes.host.runs.recording", "wrap"),
     "recorder": ("nobrakes.host.runs.recording", "record_words"),
+    "remote": ("nobrakes.fleet.on_node", "run"),
     "checkout": ("nobrakes.git.workspaces.checkout", "make_or_mend"),
 }
 _ALSO_LOADED = ("ctypes", "nobrakes.text.redaction")

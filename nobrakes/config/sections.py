@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from ..beads.branches import may_be_a_beads
 from ..paths import GIT_RULES
 from ..records import copied
-from .values import BEAD_ID, BRANCH, EXPORT_PATH, FULL_PATHS, HOSTS, INSIDE, TOOLS, OneOrMore, Rule, Section, section
+from .values import (
+    BEAD_ID,
+    BRANCH,
+    EXPORT_PATH,
+    FULL_PATH,
+    FULL_PATHS,
+    HOSTS,
+    INSIDE,
+    TOOLS,
+    OneOrMore,
+    Rule,
+    Section,
+    section,
+)
 
 if TYPE_CHECKING:
     from ..checks.contract import Check
@@ -510,6 +523,34 @@ class PreviewSettings(Section):
 
     setup: str = ""
     command: str = ""
+
+
+@section
+class FleetSettings(Section):
+    """The machines on which agents and checks run."""
+
+    engine: Literal["local", "dask"] = "local"
+    scheduler: str = ""
+    ca: Annotated[str, FULL_PATH] = ""
+    certificate: Annotated[str, FULL_PATH] = ""
+    key: Annotated[str, FULL_PATH] = ""
+    agent_places: Annotated[int, Rule(ge=1)] = 1
+    check_places: Annotated[int, Rule(ge=1)] = 1
+    reserved_for_checks: Annotated[int, Rule(ge=0)] = 0
+    unconfined: bool = False
+
+    def mistakes(self) -> list[str]:
+        """What does not fit together."""
+        if self.engine == "local":
+            return []
+        found = []
+        if not re.fullmatch(r"(tls|tcp)://[^/\s]+:\d+", self.scheduler):
+            found.append('scheduler: name the address of the Dask scheduler, such as "tls://10.0.0.1:8786"')
+        if self.scheduler.startswith("tls://") and not (self.ca and self.certificate and self.key):
+            found.append("ca, certificate and key: name the three TLS files for this scheduler")
+        if self.scheduler.startswith("tcp://") and not re.match(r"tcp://(127\.|localhost:|\[::1\])", self.scheduler):
+            found.append("scheduler: without TLS, nobrakes talks only to a scheduler on this machine; use tls://")
+        return found
 
 
 # The repository's settings hold no secret: `secret` names an entry of the user's own file (config.user).

@@ -47,6 +47,7 @@ class Config(Section):
     caps: sections.CapsSettings = sections.CapsSettings()
     sandbox: sections.SandboxSettings = sections.SandboxSettings()
     preview: sections.PreviewSettings = sections.PreviewSettings()
+    fleet: sections.FleetSettings = sections.FleetSettings()
     git: GitSettings = GitSettings()
     retention: sections.RetentionSettings = sections.RetentionSettings()
     events: sections.EventSettings = sections.EventSettings()
@@ -233,6 +234,7 @@ def parse(text: str, where: str) -> Config:
             raise ConfigError(f"{where}: two checks have the name '{name}'")
     wrong = [f"{where}: check '{check.name}': {mistake}" for check in config.checks if (mistake := check.mistake())]
     wrong += [f"{where}: {mistake}" for mistake in config.notify.mistakes()]
+    wrong += [f"{where}: fleet.{mistake}" for mistake in config.fleet.mistakes()]
     review = config.review.mistakes(config.main, config.git.branch_pattern)
     wrong += [f"{where}: review.{mistake}" for mistake in review]
     if wrong:

@@ -124,6 +124,7 @@ class Workspace:
     prologue: tuple[Argv, ...] = ()
     is_kept: bool = False
     is_narrow: bool = False  # the last worker left tracked files out of it, as `git sparse-checkout` does
+    commits: tuple[str, ...] = ()  # of the repository, on which it stands
 
 
 @frozen

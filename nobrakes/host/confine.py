@@ -16,15 +16,18 @@ from ..config import user
 from ..config.sections import AgentSettings
 from ..errors import NO_SANDBOX, NO_WALL, NoSandbox
 from ..files import private_folder
-from ..git.port import Argv
+from ..git.port import Argv, Workspace
 from ..ports import Ports
+from ..programs import program as own_program
 from ..records import copied, frozen
 from ..sandbox import closure
 from ..sandbox.closure import Bounds, Closure, Laid, Machine, Wall, lies_in
 from ..sandbox.system_paths import HOME, NO_USER_SITE, caches, kept, machine, named_files, program, steady, variables
-from .port import Login
+from .port import Login, Step
 
 _PROXY = os.path.join(os.path.dirname(__file__), "proxy.py")
+SPEC = "remote.json"
+"""In the folder of a run on a node: what fleet.on_node reads."""
 REFUSED = "network.refused"
 """In a run's folder: refused hosts, a line each."""
 OWN = "own"
@@ -41,9 +44,13 @@ class Confined:
     closure: Closure | None = None
     wall: Wall | None = None
     folder: str = ""
+    spec: bytes = b""  # of a run on a node (fleet.on_node)
 
-    def wrap(self, argv: Argv, alone: bool = False) -> Argv:
-        """The confined command. `alone`: without network."""
+    def wrap(self, argv: Argv, alone: bool = False, is_last: bool = False) -> Argv:
+        """The confined command. `alone`: without network; `is_last`: of a run on a node, whose work comes back then."""
+        if self.spec:
+            how = "last" if is_last else "alone" if alone else ""
+            return own_program("remote", os.path.join(self.folder, SPEC), how, "--", *argv)
         if self.wall is not None:
             return closure.wall_wrap(argv, self.wall)
         if self.closure is None:
@@ -52,6 +59,17 @@ class Confined:
         if alone or not self.closure.hosts:
             return words
         return self._proxied(words)
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """What must lie in the run's folder."""
+        return {SPEC: self.spec} if self.spec else {}
+
+    def closing(self) -> tuple[Step, ...]:
+        """The step that ends a run on a node; without one, its last command does."""
+        return (
+            (Step("close", own_program("remote", os.path.join(self.folder, SPEC), "close", "--")),) if self.spec else ()
+        )
 
     @property
     def is_apart(self) -> bool:
@@ -73,11 +91,18 @@ class Confined:
 class Confinement:
     """Decides by settings and machine how runs are confined."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, travels: bool = False) -> None:
+        """`travels`: its runs may go to nodes (fleet)."""
         self.ports = ports
+        self._travels = travels
+
+    def is_remote(self) -> bool:
+        return self._travels and self.ports.config().fleet.engine != "local"
 
     def why_not(self) -> str:
         """Why agents and checks run without a sandbox; empty: with one. Raises NoSandbox if one is required."""
+        if self.is_remote():
+            return ""  # of the node: one without gets no work
         mode = self.ports.config().sandbox.mode
         if mode == "none":
             return 'the setting sandbox.mode is "none"'
@@ -103,10 +128,17 @@ class Confinement:
         return f"{why_not}, and {why_open}" if why_open else ""
 
     def agent(
-        self, run: str, workspace: str, folder: str, launch: Launch, lent: Sequence[str] = (), laid: Laid | None = None
+        self,
+        run: str,
+        workspace: str,
+        folder: str,
+        launch: Launch,
+        lent: Sequence[str] = (),
+        laid: Laid | None = None,
+        made: Workspace | None = None,
     ) -> Confined:
         """An agent's confinement; makes its channel. `lent`: object folders of another repository. `laid`: the
-        workspace is a person's checkout, with this over it."""
+        workspace is a person's checkout, with this over it. `made`: the workspace, if the run may go to a node."""
         if self.nothing():
             return Confined()
         paths = self.ports.paths
@@ -114,6 +146,8 @@ class Confinement:
         for path in launch.writes:
             private_folder(path)
         door = self.ports.channel.begin(run, [_login(source, place, own) for source, place in launch.login])
+        if self.is_remote():
+            return self._on_node(run, workspace, folder, launch, own, door, made)
         if self.why_not():
             mine = (workspace, os.path.join(door, "in"), *own)
             words = (
@@ -144,8 +178,55 @@ class Confinement:
             laid=laid,
         )
 
-    def check(self, checkout: str, folder: str, read: tuple[str, ...] = ()) -> Confined:
-        """The confinement of a validation or red proof, which may read these folders of its run."""
+    def _on_node(
+        self,
+        run: str,
+        workspace: str,
+        folder: str,
+        launch: Launch,
+        own: tuple[str, ...],
+        channel: str,
+        made: Workspace | None,
+    ) -> Confined:
+        from ..fleet.model import spec_of, view_of  # most repositories have no nodes
+
+        assert made is not None, "only runs with a workspace of their own go to nodes"
+        has_all_files = made.is_kept or self._needs_all_files(made.prologue)
+        tools = os.path.join(self.ports.paths.folder, "bin")
+        view = view_of(
+            self.ports.config().sandbox,
+            workspace,
+            names=(launch.argv[0], *launch.programs),
+            inner=(os.path.join(folder, "prompt.md"), tools, os.path.join(channel, "out")),
+            own=(os.path.join(channel, "in"), *own),
+            environment=(("NOBRAKES_DOOR", channel), ("NOBRAKES_SANDBOX", "bubblewrap"), *launch.confined.items()),
+            hosts=launch.hosts,
+        )
+        spec = spec_of(self.ports, "agent", run, folder, made.commits, view, has_all_files, channel)
+        return Confined(folder=folder, spec=spec)
+
+    def _needs_all_files(self, prologue: Sequence[Argv]) -> bool:
+        """Whether a node cannot make the workspace's files of its commit alone: submodules or filters made some."""
+        return len(prologue) > 1 or bool(self.ports.config().git.filters)
+
+    def check(
+        self,
+        checkout: str,
+        folder: str,
+        read: tuple[str, ...] = (),
+        commit: str = "",
+        prologue: Sequence[Argv] = (),
+    ) -> Confined:
+        """The confinement of a validation or red proof of `commit`, which may read these folders of its run.
+        `prologue` makes the checkout."""
+        if self.is_remote():
+            from ..fleet.model import spec_of, view_of
+
+            view = view_of(self.ports.config().sandbox, checkout, inner=read)
+            spec = spec_of(
+                self.ports, "check", os.path.basename(folder), folder, (commit,), view, self._needs_all_files(prologue)
+            )
+            return Confined(folder=folder, spec=spec)
         if self.nothing():
             return Confined()
         if self.why_not():

@@ -38,10 +38,14 @@ FLOORS = (
             "projects.commands",
             "config.commands",
             "review.commands",
+            "fleet.commands",
         ),
     ),
     (APP, ("app",)),
-    (WORKER, ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine")),
+    (
+        WORKER,
+        ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine", "fleet.gateway", "fleet.node"),
+    ),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),
     (SERVICE, ("machine.registry", "machine.web_state")),
     (
@@ -57,7 +61,7 @@ FLOORS = (
         DOORS,
         ("store", "db", "db.*", "*.db", "*.db.*", "notices.senders", "*.prompts"),
     ),
-    (DOORS, ("requests.hosts", "requests.hosts.*")),
+    (DOORS, ("requests.hosts", "requests.hosts.*", "fleet", "fleet.model", "fleet.parcel", "fleet.on_node")),
     (SETTINGS, ("config", "config.*", "abilities")),
     (DOORS, ("git", "git.*", "host", "host.*", "agents", "agents.*", "sandbox", "sandbox.*", "loopback")),
     (
@@ -220,7 +224,7 @@ def test_nobody_but_db_asks_the_store_in_sql() -> None:
 
 
 def test_processes_are_in_git_and_host_alone() -> None:
-    doors = ("git.", "host.")
+    doors = ("git.", "host.", "fleet.")
     assert {name for name in taking(PROCESSES) if not f"{name}.".startswith(doors)} == set()
 
 

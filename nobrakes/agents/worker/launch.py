@@ -99,7 +99,7 @@ class Launcher:
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
-        self.confinement = Confinement(ports)
+        self.confinement = Confinement(ports, travels=True)
 
     def start(self, attempt: Attempt, limits: Limits) -> None:
         """Start the attempt's agent; repeatable after a crash."""
@@ -172,9 +172,9 @@ class Launcher:
     def _command(self, launch: Launch, run_id: str, folder: str, workspace: Workspace, prompt: str) -> Command:
         """The workspace's steps, the set-up in a new one, and the agent, confined. A narrowed kept clone becomes whole
         again, unless the set-up narrows it."""
-        confined = self.confinement.agent(run_id, workspace.path, folder, launch)
+        confined = self.confinement.agent(run_id, workspace.path, folder, launch, made=workspace)
         prologue, setup = workspace.prologue, self.ports.config().setup
-        if workspace.is_kept:
+        if workspace.is_kept and not self.confinement.is_remote():  # what it set up before stayed on its node
             again = setup if "sparse-checkout" in setup else ""
             setup = f"git sparse-checkout disable || :\n{again}" if workspace.is_narrow else ""
         if prologue:

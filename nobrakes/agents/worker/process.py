@@ -243,7 +243,7 @@ def command(
     launch: Launch, confined: Confined, folder: str, workspace: str, prompt: str, prologue: Sequence[Argv]
 ) -> Command:
     # the argv by way of the recorder: whatever an agent says is kept without secrets, and bounded
-    argv = confined.wrap(launch.argv)
+    argv = confined.wrap(launch.argv, is_last=True)
     out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
     return Command(
         folder=folder,
@@ -252,7 +252,7 @@ def command(
         steps=(Step(STEP, recording.recorded(argv, out, err), stdin=launch.stdin),),
         prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
         files={os.path.join(OWN, name): content for name, content in launch.files.items()}
-        | {"prompt.md": prompt.encode(), HANDOFF: b""},
+        | {"prompt.md": prompt.encode(), HANDOFF: b"", **confined.files},
     )
 
 

@@ -125,7 +125,7 @@ class Validation:
         self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
         self._made: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
         self.scratch = Scratch(ports)
-        self.confinement = Confinement(ports)
+        self.confinement = Confinement(ports, travels=True)
         self.probes = run_steps.MutationProbes(ports)
         self.durations = Durations(ports)
         self._committed = run_steps.CommittedChecks(ports.git)
@@ -244,12 +244,14 @@ class Validation:
         over = os.path.join(folder, OVER)
         # inside, since the checkout may hold links that lead out of it
         copy = (("cp", "-R", os.path.join(over, "."), path),) if files else ()
-        closed = self.confinement.check(path, folder, (over,) if files else ()).wrap
+        made = ports.git.scratch(commit, path)
+        confined = self.confinement.check(path, folder, (over,) if files else (), commit, made)
         if self.confinement.home(folder):
             files[MADE] = b""  # the folder is made with it
         if carried:
             files[CARRIED] = json.dumps(list(carried)).encode()
-        wrap = run_steps.bounded(closed)
+        files |= confined.files
+        wrap = run_steps.bounded(confined.wrap)
         steps = run_steps.as_steps(_run(contract, carried), wrap)
         if any(probes):
             files[PROBED] = run_steps.as_text(probes).encode()
@@ -260,9 +262,9 @@ class Validation:
                 folder=folder,
                 cwd=path,
                 env={**self.confinement.environment(folder), "CI": "1"},
-                steps=steps,
+                steps=steps + confined.closing(),
                 prologue=(
-                    *ports.git.scratch(commit, path),
+                    *made,
                     *map(wrap, copy + run_steps.setup_argv(path, contract.setup)),
                 ),
                 keep_going=True,

@@ -258,7 +258,8 @@ class Workspaces:
                 moved = "" if tip == salvage.branch_head(path, branch) else tip
                 hooks, filtered = self.places.hooks, through(self.filters, start)
                 mended = mending(self.place, path, start, branch, identity(worker), moved, hooks, filtered)
-                return Workspace(path, branch, mended, is_kept=True, is_narrow=bool(salvage.left_out(self.place, path)))
+                is_narrow = bool(salvage.left_out(self.place, path))
+                return Workspace(path, branch, mended, is_kept=True, is_narrow=is_narrow, commits=(start,))
             self.retire(bead, bead.fence)
         if not objects.is_oid(start) or not objects.is_oid(files or start):
             raise GitFailed(f"a workspace must start at a full commit id, not at '{start[:80]}'")
@@ -274,7 +275,8 @@ class Workspaces:
             hooks=self.places.hooks,
             through=through(self.filters, files or start),
         )
-        return Workspace(path, branch, (*made, *self._filled(path, start)))
+        commits = tuple(dict.fromkeys((start, files or start)))
+        return Workspace(path, branch, (*made, *self._filled(path, start)), commits=commits)
 
     def has(self, bead: str) -> bool:
         path = self.path(bead)

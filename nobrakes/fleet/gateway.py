@@ -1,0 +1,321 @@
+"""The helper that talks to the nodes: a Dask client, confined, between a Unix socket and the scheduler.
+
+    python -m nobrakes.fleet.gateway FOLDER SETTINGS      SETTINGS: JSON (model.gateway_settings)
+
+1. Dask unpickles what nodes send, so nothing else does this: here is no home, no repository, and no network but the
+   scheduler's. Who connects gets JSON and bytes.
+2. A run is a Dask task that holds places of one node (a worker's resource `place`). It is pinned to that node, so Dask
+   never starts it elsewhere, and its name says how many places it takes, so that daemons share a cluster.
+3. A run whose program went away without a goodbye is killed on its node.
+4. It writes what it knows of the nodes to `state.json` in its folder, and ends when nobody has asked for long.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import sys
+import time
+from functools import partial
+from typing import Any
+
+from distributed import Client, Security, fire_and_forget
+
+from .. import __version__
+from . import node, parcel
+
+SOCKET = "line"
+STATE = "state.json"
+LOOK_SECONDS = 1.0
+IDLE_SECONDS = 120.0
+_MAX_LOSSES = 50
+_CALL_SECONDS = 30.0
+_BEGIN_SECONDS = 10.0
+_TASK = "nobrakes-run"
+
+
+class Gateway:
+    """The nodes, the runs on them, and who asks."""
+
+    def __init__(self, folder: str, settings: dict[str, Any]) -> None:
+        self.folder = folder
+        self.settings = settings
+        self.client: Any = None
+        self.trouble = "the scheduler was not asked yet"
+        self.known: dict[str, dict[str, Any]] = {}
+        self.places: dict[str, int] = {}
+        self.used: dict[str, dict[str, tuple[str, int]]] = {}
+        self.losses: list[dict[str, Any]] = []
+        self.asked_at = time.monotonic()
+        self._choosing = asyncio.Lock()
+        self._listener: asyncio.Server | None = None
+        self._opened: dict[str, tuple[str, str, int, float]] = {}
+        self._lines = 0
+
+    async def run(self) -> None:
+        """Serve until nobody has asked for long."""
+        path = os.path.join(self.folder, SOCKET)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        os.umask(0o077)
+        server = await asyncio.start_unix_server(self._serve, path)
+        async with server:
+            while self._lines or time.monotonic() - self.asked_at < IDLE_SECONDS:
+                await self._look()
+                await asyncio.sleep(LOOK_SECONDS)
+        if self.client is not None:
+            await self.client.close()
+
+    async def _connect(self) -> None:
+        given = self.settings
+        security = None
+        if given["ca"]:
+            security = Security(  # type: ignore[no-untyped-call]
+                tls_ca_file=given["ca"],
+                tls_client_cert=given["certificate"],
+                tls_client_key=given["key"],
+                require_encryption=True,
+            )
+        self.client = await Client(  # type: ignore[no-untyped-call]
+            await self._address(),
+            security=security,
+            asynchronous=True,
+            timeout=10,
+            set_as_default=False,
+            name="nobrakes",
+        )
+
+    async def _address(self) -> str:
+        """The scheduler's address; from inside a network of its own, a port that leads there through the proxy."""
+        kind, _, address = self.settings["scheduler"].partition("://")
+        proxy = os.environ.get("HTTPS_PROXY", "")
+        if not proxy:
+            return f"{kind}://{address}"
+        if self._listener is None:
+            host, _, port = proxy.partition("://")[2].rpartition(":")
+            self._listener = await asyncio.start_server(partial(_carry, host, int(port), address), "127.0.0.1", 0)
+        return f"{kind}://127.0.0.1:{self._listener.sockets[0].getsockname()[1]}"
+
+    async def _look(self) -> None:
+        """Ask the scheduler for its nodes, and each new node what it is."""
+        try:
+            if self.client is None:
+                await self._connect()
+            async with asyncio.timeout(10):
+                found = await self.client.scheduler.identity(n_workers=-1)
+                tasks = await self.client.scheduler.processing(workers=None)
+            self.trouble = ""
+        except Exception as error:  # a network, a certificate, another version: all of them are told and tried again
+            self.trouble = f"{type(error).__name__}: {error}"[:500]
+            if self.client is not None:
+                with contextlib.suppress(Exception):
+                    await self.client.close(timeout=1)
+                self.client = None
+            self._write()
+            return
+        workers = found["workers"]
+        self.places = {one: int(about["resources"].get("place", 0)) for one, about in workers.items()}
+        self.used = {one: dict(map(_parsed, keys)) for one, keys in tasks.items() if one in workers}
+        for one in [one for one in workers if one not in self.known]:
+            self.known[one] = {"name": str(workers[one]["name"])[:100], "why": "it was not asked yet"}
+            with contextlib.suppress(Exception):
+                said = await self._on(one, node.describe)
+                self.known[one] |= {"about": json.loads(said), "why": self._objection(json.loads(said))}
+                continue
+            self.known[one]["why"] = "it has no nobrakes, or does not answer"
+        for gone in [one for one in self.known if one not in workers]:
+            del self.known[gone]
+        self._write()
+
+    def _objection(self, about: dict[str, str]) -> str:
+        """Why a node gets no work; empty: it gets some."""
+        if about["nobrakes"] != __version__:
+            return f"it has nobrakes {about['nobrakes']}, and this machine has {__version__}"
+        if about["sandbox"] and not self.settings["unconfined"]:
+            return f"no sandbox works there: {about['sandbox']}"
+        return ""
+
+    def _write(self) -> None:
+        nodes = [
+            {
+                "address": one,
+                "name": about["name"],
+                "places": self.places.get(one, 0),
+                "runs": {run: need for run, (_, need) in self.used.get(one, {}).items()},
+                "why": about["why"],
+                "about": about.get("about", {}),
+            }
+            for one, about in self.known.items()
+        ]
+        state = {"at": time.time(), "trouble": self.trouble, "nodes": nodes, "losses": self.losses}
+        path = os.path.join(self.folder, STATE)
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            json.dump(state, file)
+        os.replace(path + ".new", path)
+
+    async def _on(self, address: str, function: Any, *words: Any) -> Any:
+        """The function's answer on that node. Raises whatever Dask does."""
+        async with asyncio.timeout(_CALL_SECONDS):
+            found = await self.client.run(function, *words, workers=[address], on_error="raise")
+        return found[address]
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._lines += 1
+        runs: dict[str, str] = {}
+        try:
+            while True:
+                words, size = parcel.sizes(await reader.readexactly(parcel.LENGTHS))
+                asked = parcel.header_of(await reader.readexactly(words))
+                body = await reader.readexactly(size)
+                self.asked_at = time.monotonic()
+                said, answer = await self._answered(asked, body)
+                if asked["call"] == "execute":
+                    runs[str(asked["session"])] = str(asked["node"])
+                if said.get("code") is not None:
+                    runs.clear()
+                writer.write(parcel.message(said, answer))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError, parcel.Broken, KeyError, ValueError):
+            pass
+        finally:
+            self._lines -= 1
+            writer.close()
+            for run, address in runs.items():  # its program was killed: so is the run
+                with contextlib.suppress(Exception):
+                    await self._on(address, node.ask, run, "kill", "{}", b"")
+
+    async def _answered(self, asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+        if asked["call"] == "state":
+            return {"trouble": self.trouble}, b""
+        if self.client is None:
+            return await self._after_a_while(asked, body)
+        if asked["call"] == "open":
+            return await self._open(str(asked["session"]), int(asked["need"]), str(asked["role"]))
+        address, session, call = str(asked["node"]), str(asked["session"]), str(asked["call"])
+        words = {name: value for name, value in asked.items() if name not in ("node", "session", "call")}
+        try:
+            if call == "known":
+                return {}, await self._on(address, node.known, str(asked["repository"]))
+            said, answer = await self._on(address, node.ask, session, call, json.dumps(words), body)
+        except Exception as error:
+            return self._failed(session, address, error)
+        return json.loads(said), bytes(answer)
+
+    async def _after_a_while(self, asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+        """The scheduler is away: wait for it, then answer."""
+        for _ in range(int(_CALL_SECONDS)):
+            await asyncio.sleep(1.0)
+            if self.client is not None:
+                return await self._answered(asked, body)
+        return {"lost": f"the scheduler does not answer ({self.trouble})"}, b""
+
+    def _failed(self, session: str, address: str, error: Exception) -> tuple[dict[str, Any], bytes]:
+        name = self.known.get(address, {}).get("name", address)
+        why = f"the node {name} does not answer ({type(error).__name__})"
+        self.losses = [*self.losses, {"at": time.time(), "run": session, "node": name, "why": why}][-_MAX_LOSSES:]
+        return {"lost": why}, b""
+
+    async def _open(self, session: str, need: int, role: str) -> tuple[dict[str, Any], bytes]:
+        async with self._choosing:
+            address = await self._free(need, role)
+            if address is None:
+                return {"lost": "no node has a free place"}, b""
+            key = f"{_TASK}:{role}:{need}:{session}:{secrets.token_hex(4)}"
+            task = self.client.submit(
+                node.hold,
+                session,
+                key=key,
+                pure=False,
+                retries=0,
+                workers=[address],
+                allow_other_workers=False,
+                resources={"place": need},
+            )
+            fire_and_forget(task)  # type: ignore[no-untyped-call]
+            self._opened[session] = (address, role, need, time.monotonic())
+        words = json.dumps({"begins": _BEGIN_SECONDS})
+        try:
+            said, _ = await self._on(address, node.ask, session, "touch", words, b"")
+        except Exception as error:
+            return self._failed(session, address, error)
+        return {**json.loads(said), "node": address}, b""
+
+    async def _free(self, need: int, role: str) -> str | None:
+        """The node with most free places; waits a while for one."""
+        for _ in range(int(_CALL_SECONDS / 0.2)):
+            drained = self._drained()
+            best = [
+                (free, one)
+                for one, about in self.known.items()
+                if not about["why"]
+                and about["name"] not in drained
+                and (free := self.places.get(one, 0) - self._taken(one)) >= need
+                and (role != "agent" or free - need >= self.settings["reserved_for_checks"])
+            ]
+            if best:
+                return max(best)[1]
+            await asyncio.sleep(0.2)
+        return None
+
+    def _taken(self, address: str) -> int:
+        now = time.monotonic()
+        runs = dict(self.used.get(address, {}))
+        for run, (at, role, need, since) in list(self._opened.items()):
+            if now - since > 2 * LOOK_SECONDS:
+                del self._opened[run]
+            elif at == address:
+                runs.setdefault(run, (role, need))
+        return sum(need for _, need in runs.values())
+
+    def _drained(self) -> set[str]:
+        try:
+            with open(os.path.join(self.folder, "drained.json"), encoding="utf-8") as file:
+                return set(json.load(file))
+        except FileNotFoundError:
+            return set()
+
+
+async def _carry(
+    host: str, port: int, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """One connection to `address` through the proxy."""
+    with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+        answers, asks = await asyncio.open_connection(host, port)
+        asks.write(f"CONNECT {address} HTTP/1.1\r\nHost: {address}\r\n\r\n".encode())
+        if b" 200 " in (await answers.readuntil(b"\r\n\r\n")).split(b"\r\n")[0] + b" ":
+            await asyncio.gather(_copy(reader, asks), _copy(answers, writer))
+        asks.close()
+    writer.close()
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while block := await reader.read(1 << 16):
+            writer.write(block)
+            await writer.drain()
+        writer.write_eof()
+
+
+def _parsed(key: str) -> tuple[str, tuple[str, int]]:
+    """(run, (role, places)) of a task's name; other people's tasks take no place of ours."""
+    parts = str(key).split(":")
+    if len(parts) != 5 or parts[0] != _TASK or not parts[2].isdigit():
+        return str(key), ("", 0)
+    return parts[3], (parts[1], int(parts[2]))
+
+
+def main(folder: str, settings: str) -> int:
+    """The helper; it ends at once if another one is at work in this folder."""
+    lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return 0  # another one is at work
+    asyncio.run(Gateway(folder, json.loads(settings)).run())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

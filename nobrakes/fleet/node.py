@@ -1,0 +1,485 @@
+"""A node's side: what a Dask worker does for a run. Loaded on nodes only.
+
+1. A run's folder is made for it alone, and removed with it. Of a repository a node keeps the objects, which git
+   verifies when they come.
+2. The sandbox is this machine's own, made of the run's view (its closure) and this machine's programs; a node where no
+   sandbox works says so before it gets work.
+3. A run has a lease. If nobody asks for it in time, its processes are killed, and whatever comes later is unknown here.
+4. Credentials are in the environment of a process or in a folder in memory, and go with the run.
+5. What nodes answer is bytes and JSON; commands' output is bounded by who asks for it.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import __version__
+from ..host import proctable
+from ..host.confine import Confined
+from ..host.proctable import HOME_MARKER, RUN_MARKER, Tree
+from ..host.versions import probing_trouble
+from ..paths import PACKAGE, process_environment
+from ..sandbox import closure, system_paths
+from ..sandbox.closure import Bounds, Closure
+from . import parcel
+
+LEASE = 30.0
+"""Seconds without a question after which a run's processes are killed."""
+GRACE = 5.0
+_HELD = 4 << 20
+"""Bytes of output held until they are asked for; a command that writes more waits."""
+_MAX_TIPS = 50
+_SHIPPED = ("PATH", "HOME", "SHELL", "TMPDIR", "TMP", "TEMP", "USER", "LOGNAME", "XDG_RUNTIME_DIR")
+"""Variables whose values are this machine's own."""
+
+
+def place() -> str:
+    """The folder of all runs on this machine."""
+    return process_environment().get("NOBRAKES_NODE") or os.path.join("/var/tmp", f"nobrakes-node-{os.getuid()}")
+
+
+async def describe() -> str:
+    logging.getLogger("distributed.worker").addFilter(_is_question)
+    return json.dumps(await asyncio.to_thread(_describe))
+
+
+def _is_question(record: logging.LogRecord) -> bool:
+    """Dask logs each question, and a run is asked about several times a second."""
+    return "out-of-band function" not in record.msg
+
+
+def _describe() -> dict[str, str]:
+    os.makedirs(place(), mode=0o700, exist_ok=True)
+    git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    environment = dict(process_environment())
+    trouble = system_paths.platform_trouble() or probing_trouble(system_paths.argv(place(), environment))
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"nobrakes": __version__, "python": python, "git": git, "sandbox": trouble, "host": socket.gethostname()}
+
+
+class Output:
+    """What a command wrote to one of its streams and nobody has asked for yet."""
+
+    def __init__(self, stream: Any, condition: threading.Condition) -> None:
+        self._held = bytearray()
+        self._condition = condition
+        self.is_over = False
+        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def _read(self, stream: Any) -> None:
+        with stream:
+            while part := os.read(stream.fileno(), 1 << 16):
+                with self._condition:
+                    self._held += part
+                    self._condition.notify_all()
+                    while len(self._held) > _HELD:
+                        self._condition.wait(1.0)
+        with self._condition:
+            self.is_over = True
+            self._condition.notify_all()
+
+    def take(self) -> bytes:
+        """All of it. The caller holds the condition."""
+        found = bytes(self._held)
+        self._held.clear()
+        self._condition.notify_all()
+        return found
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._held)
+
+
+class Execution:
+    """One command of a run."""
+
+    def __init__(
+        self, child: "subprocess.Popen[bytes]", tree: Tree, stdin: bytes, condition: threading.Condition
+    ) -> None:
+        self.child = child
+        self.tree = tree
+        self.out, self.err = Output(child.stdout, condition), Output(child.stderr, condition)
+        threading.Thread(target=self._write, args=(stdin,), daemon=True).start()
+
+    def _write(self, content: bytes) -> None:
+        try:
+            with self.child.stdin or tempfile.TemporaryFile() as line:
+                line.write(content)
+        except OSError:
+            pass  # the command does not read it
+
+    @property
+    def is_over(self) -> bool:
+        return self.child.poll() is not None and self.out.is_over and self.err.is_over
+
+
+class Session:
+    """One run on this node."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.asked_at = time.monotonic()
+        self.closed = threading.Event()
+        self.condition = threading.Condition()
+        self.top = tempfile.mkdtemp(prefix=f"{name[:60]}-", dir=_made(os.path.join(place(), "runs")))
+        memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+        self.secret = tempfile.mkdtemp(prefix="nobrakes-", dir=memory)
+        self.cache = ""
+        self.spec: dict[str, Any] = {}
+        self.received: dict[str, list[bytes]] = {"objects": [], "files": []}
+        self.executions: dict[str, Execution] = {}
+        self.before: dict[str, tuple[int, ...]] = {}
+        self.mirrored: dict[str, dict[str, tuple[int, ...]]] = {}
+        self._inspected_at = 0.0
+        self._alive = ""
+        self._alive_at = 0.0
+        self.collected: bytes | None = None
+
+    # Paths of the home machine become this machine's wherever they stand: in words, variables and files that nobrakes
+    # wrote. The longest comes first, and none is taken for the beginning of another name.
+    def _pairs(self) -> list[tuple[str, str]]:
+        spec = self.spec
+        pairs = [
+            (spec["agents"], os.path.join(self.secret, "agents")),
+            (spec["git"], self.cache),
+            (spec["root"], os.path.join(self.top, "repository")),
+            (spec["package"], PACKAGE),
+            (spec["python"], sys.executable),
+        ]
+        return sorted(pairs, key=lambda pair: -len(pair[0]))
+
+    def here(self, text: str) -> str:
+        return self._translated(os.fsencode(text)).decode(errors="surrogateescape")
+
+    def _translated(self, content: bytes) -> bytes:
+        table = {os.fsencode(home): os.fsencode(node) for home, node in self._pairs()}
+        any_of = b"|".join(re.escape(home) for home in table)
+        return re.sub(rb"(?<![\w./-])(" + any_of + rb")(?![\w.-])", lambda found: table[found[1]], content)
+
+    def prepare(self, spec: dict[str, Any]) -> None:
+        """Make the run's folders, and its workspace as it is at home."""
+        self.spec = spec
+        self.cache = _cache(spec["repository"], spec["width"])
+        _take(self.cache, self.received["objects"], spec["commits"])
+        root = _made(os.path.join(self.top, "repository"))
+        for one in (*spec["closure"].get("own", ()), *spec["made"], spec["folder"]):
+            _made(self.here(one))
+        files = b"".join(self.received["files"])
+        workspace = f"{spec['place']}/"
+        mine: list[tuple[str, str, int, bytes]] = []
+        others: list[tuple[str, str, int, bytes]] = []
+        for one in parcel.entries(files):
+            (mine if one[0].startswith(workspace) else others).append(one)
+        agents = os.path.relpath(spec["agents"], spec["root"]) + "/"
+        for path, kind, mode, content in others:
+            top, inner = (root, path)
+            if path.startswith(agents):
+                top, inner = _made(os.path.join(self.secret, "agents")), path[len(agents) :]
+            parcel.write(top, inner, kind, mode, self._translated(content) if kind == "file" else content)
+        checkout = _made(os.path.join(root, spec["place"]))
+        for path, kind, mode, content in mine:
+            parcel.write(checkout, path[len(workspace) :], kind, mode, content)
+        info = _made(os.path.join(checkout, ".git", "objects", "info"))
+        with open(os.path.join(info, "alternates"), "w", encoding="utf-8") as file:
+            file.write(os.path.join(self.cache, "objects") + "\n")
+        if not spec["has_all_files"]:
+            _fill(checkout)
+        self.received = {"objects": [], "files": []}
+        self.before = parcel.state_of(checkout)
+        self.mirrored = {one: parcel.state_of(path) for one, path in self._mirrors()}
+
+    def _mirrors(self) -> list[tuple[str, str]]:
+        found = []
+        for one in self.spec["lets_in"]:
+            path = self.here(os.path.join(self.spec["root"], one))
+            if os.path.isdir(path):
+                found.append((one, path))
+        return found
+
+    def execute(self, number: str, words: Mapping[str, Any], stdin: bytes) -> None:
+        """Start a command of the run. Raises OSError."""
+        environment = {name: self.here(value) for name, value in words["environment"].items()}
+        own = process_environment()
+        environment |= {name: own[name] for name in _SHIPPED if name in own}
+        tools = os.path.join(self.here(self.spec["root"]), ".nobrakes", "bin")
+        environment["PATH"] = os.pathsep.join((tools, environment.get("PATH", os.defpath)))
+        wake = _made(os.path.join(self.top, "wake"))
+        environment |= {RUN_MARKER: f"{self.name}.{number}", HOME_MARKER: wake}
+        argv = [self.here(word) for word in words["argv"]]
+        cwd = self.here(words["cwd"])
+        confined = self._confined(environment)
+        child = subprocess.Popen(
+            confined.wrap(tuple(argv), alone=bool(words["alone"])),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd if os.path.isdir(cwd) else self.top,
+            env=environment,
+            start_new_session=True,
+        )
+        process = proctable.look(child.pid)
+        mark = process.mark if process else proctable.ended_mark()
+        tree = Tree(f"{self.name}.{number}", wake, child.pid, mark)
+        self.executions[number] = Execution(child, tree, stdin, self.condition)
+
+    def _confined(self, environment: Mapping[str, str]) -> Confined:
+        """This machine's sandbox with the run's view."""
+        given = self.spec["closure"]
+        if not given:
+            return Confined()
+        machine = system_paths.machine(environment)
+        named = [path for name in given["names"] for path in system_paths.program(name, environment, machine.home)]
+        inner = [path for one in given["inner"] if os.path.exists(path := self.here(one))]
+        known = (*machine.system, *machine.programs)
+        inner += [path for path in named if not any(closure.lies_in(path, folder) for folder in known)]
+        made = Closure(
+            self.here(given["workspace"]),
+            machine,
+            hidden=(self.here(self.spec["root"]), self.cache),
+            inner=tuple(dict.fromkeys((os.path.join(self.cache, "objects"), *inner))),
+            own=tuple(map(self.here, given["own"])),
+            environment=tuple((name, self.here(value)) for name, value in given["environment"]),
+            network=given["network"],
+            hosts=tuple(given["hosts"]),
+            bounds=Bounds(**given["bounds"]),
+        )
+        return Confined(made, folder=self.here(self.spec["folder"]))
+
+    def exchange(self, number: str, wait: float, answers: bytes) -> tuple[dict[str, Any], bytes]:
+        """What is new of a command, within so many seconds."""
+        if answers and self.spec["channel"]:
+            parcel.unpack(os.path.join(self.here(self.spec["channel"]), "out"), answers)
+        one = self.executions[number]
+        deadline = time.monotonic() + min(wait, 5.0)
+        while True:
+            news = self._changes(is_all=False)
+            with self.condition:
+                is_over = one.is_over
+                if news or is_over or one.out.is_waiting or one.err.is_waiting or time.monotonic() >= deadline:
+                    out, err = one.out.take(), one.err.take()
+                    break
+                self.condition.wait(0.02)
+        news += self._changes(is_all=is_over or time.monotonic() - self._inspected_at > 1.0)
+        code = one.child.returncode if is_over else None
+        return {"code": code, "out": len(out), "err": len(err), "alive": self._activity(one)}, out + err + news
+
+    def _activity(self, one: Execution) -> str:
+        """A fingerprint of CPU and files: the same again means silence."""
+        if time.monotonic() - self._alive_at > 5.0:
+            self._alive_at = time.monotonic()
+            tree, folder = proctable.members(one.tree), self.here(self.spec["folder"])
+            self._alive = proctable.fingerprint(tree, folder, self.here(self.spec["workspace"]), self._alive)
+        return self._alive
+
+    def _changes(self, is_all: bool) -> bytes:
+        """What is new in the folders that are the same on both sides: requests, and at times all of them."""
+        parts = []
+        for where, path in self._mirrors():
+            is_inbox = where.endswith("/in")
+            if not is_inbox and not is_all:
+                continue
+            now = parcel.state_of(path)
+            fresh = [name for name in parcel.changed(self.mirrored.get(where, {}), now) if name in now]
+            fresh = [name for name in fresh if not (is_inbox and name[:1] == ".")]
+            if fresh:
+                parts.append(parcel.pack(path, fresh, where))
+            for name in fresh if is_inbox else ():  # a request is the home machine's from now on
+                os.unlink(os.path.join(path, name))
+            self.mirrored[where] = parcel.state_of(path) if is_inbox else now
+        if is_all:
+            self._inspected_at = time.monotonic()
+        return b"".join(parts)
+
+    def stop(self, number: str) -> None:
+        for process in proctable.members(self.executions[number].tree):
+            proctable.ask_to_end(process)
+
+    def collect(self, part: int) -> tuple[dict[str, Any], bytes]:
+        """What changed in the workspace since the begin, without what git ignores."""
+        if self.collected is None:
+            checkout = self.here(self.spec["workspace"])
+            now = parcel.state_of(checkout)
+            ignored = self._ignored(checkout)
+            names = [
+                name
+                for name in parcel.changed(self.before, now)
+                if not any(name == one or name.startswith(f"{one}/") for one in ignored)
+                and name != ".git/objects/info/alternates"
+            ]
+            self.collected = parcel.pack(checkout, names, self.spec["place"])
+        begin = part * parcel.PART
+        piece = self.collected[begin : begin + parcel.PART]
+        return {"over": begin + parcel.PART >= len(self.collected)}, piece
+
+    def _ignored(self, checkout: str) -> list[str]:
+        """Asked inside the sandbox, since the clone's settings are the agent's."""
+        environment = {name: value for name, value in process_environment().items() if name in ("PATH", "LANG")}
+        argv = ("git", "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        try:
+            done = subprocess.run(
+                self._confined(environment).wrap(argv, alone=True),
+                cwd=checkout,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=60,
+                check=False,
+            )
+        except (subprocess.TimeoutExpired, OSError):
+            return []
+        return [os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name]
+
+    def kill(self) -> None:
+        """KILL all processes of the run, until none is left."""
+        deadline = time.monotonic() + GRACE
+        for one in self.executions.values():
+            while (left := proctable.members(one.tree)) and time.monotonic() < deadline:
+                for process in left:
+                    proctable.send(process, signal.SIGKILL)
+                time.sleep(0.01)
+            one.child.poll()
+
+    def remove(self) -> None:
+        self.kill()
+        for path in (self.top, self.secret):
+            subprocess.run(["chmod", "-R", "u+rwx", "--", path], check=False, capture_output=True)
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _made(path: str) -> str:
+    os.makedirs(path, mode=0o700, exist_ok=True)
+    return path
+
+
+def _git(*words: str, stdin: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
+    quiet = {**process_environment(), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return subprocess.run(["git", *words], input=stdin, env=quiet, capture_output=True, check=False)
+
+
+def _cache(repository: str, width: int) -> str:
+    """The bare repository that keeps the objects of a home repository."""
+    path = os.path.join(_made(os.path.join(place(), "objects")), repository)
+    if not os.path.isdir(path):
+        new = tempfile.mkdtemp(dir=os.path.dirname(path))
+        made = _git("init", "-q", "--bare", f"--object-format={'sha256' if width == 64 else 'sha1'}", new)
+        if made.returncode:
+            raise OSError(made.stderr.decode(errors="replace")[:500])
+        try:
+            os.rename(new, path)
+        except OSError:  # another run made it meanwhile
+            shutil.rmtree(new, ignore_errors=True)
+    return path
+
+
+def _take(cache: str, parts: Sequence[bytes], commits: Sequence[str]) -> None:
+    """Verify the pack, and that the commits are there by their ids."""
+    if parts:
+        done = _git(f"--git-dir={cache}", "index-pack", "--stdin", "--fix-thin", "--strict", stdin=b"".join(parts))
+        if done.returncode:
+            raise OSError(f"the objects are broken: {done.stderr.decode(errors='replace')[:500]}")
+    for commit in commits:
+        if _git(f"--git-dir={cache}", "cat-file", "-e", f"{commit}^{{commit}}").returncode:
+            raise OSError(f"the commit {commit} is missing")
+        _git(f"--git-dir={cache}", "update-ref", f"refs/tips/{commit}", commit)
+
+
+def _fill(checkout: str) -> None:
+    """Write the files of the index, which git made at home, without the clone's settings."""
+    environment = {
+        **process_environment(),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_DIR": os.path.join(checkout, ".git"),
+        "GIT_WORK_TREE": checkout,
+    }
+    words = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.attributesFile=/dev/null"]
+    for command in (["checkout-index", "-a", "-f", "-q", "-u"], ["update-index", "-q", "--refresh"]):
+        done = subprocess.run([*words, *command], cwd=checkout, env=environment, capture_output=True, check=False)
+    if done.returncode > 1:
+        raise OSError(done.stderr.decode(errors="replace")[:500])
+
+
+SESSIONS: dict[str, Session] = {}
+_LATE: set[str] = set()
+"""Runs that are over here: whoever asks for one is told so."""
+
+
+def hold(name: str) -> str:
+    """The Dask task of a run: it takes the node's places as long as the run is here."""
+    if name in SESSIONS or name in _LATE:
+        return "again"  # Dask repeats a task whose node it thought lost: an agent is never started twice
+    session = SESSIONS[name] = Session(name)
+    try:
+        while not session.closed.wait(0.2):
+            if time.monotonic() - session.asked_at > LEASE:
+                return "nobody asked"
+        return "closed"
+    finally:
+        _LATE.add(name)
+        SESSIONS.pop(name, None)
+        session.remove()
+
+
+async def known(repository: str) -> bytes:
+    """The ids of the commits whose objects are here."""
+    path = os.path.join(place(), "objects", os.path.basename(repository))
+    if not os.path.isdir(path):
+        return b"[]"
+    words = ("for-each-ref", f"--count={_MAX_TIPS}", "--sort=-creatordate", "--format=%(objectname)", "refs/tips")
+    said = await asyncio.to_thread(_git, f"--git-dir={path}", *words)
+    return json.dumps(said.stdout.decode().split()).encode()
+
+
+async def ask(name: str, call: str, words: str, body: bytes) -> tuple[str, bytes]:
+    """One question about a run: (JSON, bytes). An unknown run is told as lost."""
+    given: dict[str, Any] = json.loads(words)
+    deadline = time.monotonic() + float(given.pop("begins", 0.0))
+    while name not in SESSIONS and time.monotonic() < deadline:
+        await asyncio.sleep(0.01)
+    session = SESSIONS.get(name)
+    if session is None:
+        return json.dumps({"lost": "the node does not know the run (any more)"}), b""
+    session.asked_at = time.monotonic()
+    try:
+        said, answer = await asyncio.to_thread(_answer, session, call, given, body)
+    except (OSError, KeyError, ValueError, TypeError, parcel.Broken) as error:
+        said, answer = {"refused": f"{type(error).__name__}: {error}"[:2000]}, b""
+    session.asked_at = time.monotonic()
+    return json.dumps(said), answer
+
+
+def _answer(session: Session, call: str, given: Mapping[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    if call == "receive":
+        session.received[given["what"]].append(body)
+        return {}, b""
+    if call == "prepare":
+        session.prepare(json.loads(body))
+        return {}, b""
+    if call == "execute":
+        session.execute(given["number"], json.loads(body[: given["words"]]), body[given["words"] :])
+        return {}, b""
+    if call == "exchange":
+        return session.exchange(given["number"], given["wait"], body)
+    if call == "stop":
+        session.stop(given["number"])
+        return {}, b""
+    if call == "collect":
+        return session.collect(given["part"])
+    if call in ("close", "kill"):
+        session.closed.set()
+    if call in ("close", "kill", "touch"):
+        return {}, b""
+    raise ValueError(f"an unknown question: {call}")
