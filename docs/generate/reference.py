@@ -1,4 +1,4 @@
-"""The Markdown reference, printed from the code itself: docs/reference is this module's output.
+"""The reference, Markdown and a man page, printed from the code itself: docs/reference is this module's output.
 
 python -m docs.generate.reference commands           prints one page
 python -m docs.generate.reference --write docs/reference   writes all of them
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from docs.generate.man import man_page
 from docs.generate.pages import events_page, outcomes_page, row, settings_page
 from docs.generate.public_page import public_events_page
 from docs.generate.views_page import views_page
@@ -152,13 +153,14 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "views": views_page,
 }
 """The generated pages of docs/reference, by name."""
+MAN = "nobrakes.1"
 
 
 def main(argv: list[str]) -> int:
     """Print one page, or write them all into a folder."""
     if len(argv) == 2 and argv[0] == "--write":
-        for name, page in PAGES.items():
-            with open(os.path.join(argv[1], f"{name}.md"), "w", encoding="utf-8") as file:
+        for name, page in {**{f"{name}.md": page for name, page in PAGES.items()}, MAN: man_page}.items():
+            with open(os.path.join(argv[1], name), "w", encoding="utf-8") as file:
                 file.write(page())
         return 0
     if len(argv) != 1 or argv[0] not in PAGES:

@@ -38,6 +38,8 @@ SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 def by_typer(argv: list[str]) -> Any:
     """The result of the command, as `root` returns it. UsageError: what typer says of the words."""
+    if argv[1:] and argv[0] in ("--install-completion", "--show-completion"):  # typer asks which shell calls, else
+        os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"
     try:
         return root(before).main(args=argv, prog_name="nobrakes", standalone_mode=False)
     except typer.TyperException as error:
@@ -133,11 +135,17 @@ class LazyGroup(TyperGroup):
         if args[0] in OLD_NAMES and self.name == "nobrakes":
             raise UsageError(f"`nobrakes {args[0]}` is now `nobrakes {OLD_NAMES[args[0]]}`")
         name, command, rest = super().resolve_command(ctx, args)
-        if (own := getattr(command, "own", None)) is not None and (not rest or rest[0].startswith("-")):
+        is_alone = rest[0].startswith("-") if rest else not ctx.resilient_parsing  # which a shell's question is
+        if (own := getattr(command, "own", None)) is not None and is_alone:
             return name, load(own), rest  # the group's word alone is a command too
         if name == "plan" and isinstance(command, LazyGroup) and rest and _is_file(rest[0], command.commands):
             return name, command, ["apply", *rest]  # `nobrakes plan FILE`
         return name, load(command.entry) if isinstance(command, _Placeholder) else command, rest
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """The group's commands, and what the group's word alone takes."""
+        found = super().shell_complete(ctx, incomplete)
+        return found if self.own is None else [*found, *load(self.own).shell_complete(ctx, incomplete)]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Usage, what it is, the first commands, all commands, and the options last."""

@@ -68,6 +68,11 @@ def test_a_generated_page_is_what_the_code_prints(name: str) -> None:
     assert written == reference.PAGES[name](), "run: python -m docs.generate.reference --write docs/reference"
 
 
+def test_the_man_page_is_what_the_code_prints() -> None:
+    written = (DOCS / "reference" / reference.MAN).read_text()
+    assert written == reference.man_page(), "run: python -m docs.generate.reference --write docs/reference"
+
+
 def test_every_command_error_setting_event_and_ending_has_its_line() -> None:
     pages = {name: (DOCS / "reference" / f"{name}.md").read_text() for name in reference.PAGES}
     wanted = [("commands", f"### nobrakes {entry.words}\n") for entry in COMMANDS if not entry.hidden]
