@@ -10,10 +10,14 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from .files import write_atomic
 from .paths import Paths, which
 from .records import frozen, plain
+
+if TYPE_CHECKING:
+    from .config.profiles import Profile
 
 CHECKS = ("spawn", "stream", "commit", "deny", "resume", "kill")
 """In this order."""
@@ -24,8 +28,38 @@ INSTALL: Mapping[str, str] = {
     "codex": f"npm install -g @openai/codex@{PROVEN['codex'][0]}",
     "gemini": f"npm install -g @google/gemini-cli@{PROVEN['gemini'][0]}",
 }
-TRIED = (*PROVEN, "acp")
-"""Agents with known abilities; `script` is a person's own command."""
+CODED = (*PROVEN, "acp", "script")
+"""The agents with an adapter of their own."""
+
+
+def proven(name: str) -> tuple[str, ...]:
+    """The versions of an agent that this release's tests, or its profile's, ran for real."""
+    found = _profile(name)
+    return PROVEN.get(name, ()) if found is None else tuple(filter(None, (found.proof.version,)))
+
+
+def reports_version(name: str) -> bool:
+    return name in PROVEN or _profile(name) is not None
+
+
+def is_tried(name: str) -> bool:
+    """Whether an agent's abilities are known; `script` is a person's own command."""
+    return name == "acp" or reports_version(name)
+
+
+def how_to_install(name: str) -> str:
+    found = _profile(name)
+    return INSTALL.get(name, "") if found is None else found.install
+
+
+def _profile(name: str) -> "Profile | None":
+    if name in CODED:
+        return None
+    from .config.profiles import find  # most run coded agents alone
+
+    return find(name)
+
+
 TRY = "`nobrakes doctor --agents` tests the agent"
 WITHOUT = "nobrakes does not continue the agent's sessions"
 
@@ -144,7 +178,7 @@ def standing(
     name: str, command: Sequence[str], seen: Mapping[str, Seen], version: Version, path: str | None = None
 ) -> Standing:
     """How an agent with this command may be used, by its tests and version."""
-    program = program_of(command[0], path) if name in TRIED and command else None
+    program = program_of(command[0], path) if command and is_tried(name) else None
     if program is None:
         return WHOLE
     mark = stamp(program, command[1:])
@@ -152,7 +186,7 @@ def standing(
         return _as_seen(name, known)
     if (present := version(name, program, mark)) is None:
         return WHOLE
-    if present in PROVEN.get(name, ()):
+    if present in proven(name):
         return Standing(basis=f"{present}, a version that nobrakes is tested with")
     if known is not None and known.version:
         return Standing(f"{name} was tested here at version {known.version}, not at its new one; {TRY}", resumes=False)
@@ -160,11 +194,11 @@ def standing(
 
 
 def _never_tried(name: str, version: str) -> str:
-    if name not in PROVEN:
+    if not (proved := proven(name)):
         return f"the {name} agent was never tested here"
     if not version:
         return f"{name} does not print its version"
-    return f"{name} {version} was never tested here; nobrakes is tested with {', '.join(PROVEN[name])}"
+    return f"{name} {version} was never tested here; nobrakes is tested with {', '.join(proved)}"
 
 
 def _as_seen(name: str, known: Seen) -> Standing:

@@ -288,6 +288,11 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("fleet drain", "fleet.commands:drain", BREAKER, "Start no new run on a node.", STEPS),
     Entry("fleet resume", "fleet.commands:resume", BREAKER, "Start runs on a drained node again.", STEPS),
     Entry("doctor", "doctor:doctor", BREAKER, "Find and repair what is broken."),
+    Entry("agent-profile list", "doctor:profile_list", BREAKER, "List the agents that have a profile."),
+    Entry(
+        "agent-profile test", "doctor:profile_test", BREAKER, "Test an agent of a profile with a scripted model.", STEPS
+    ),
+    Entry("agent-profile add", "doctor:profile_add", BREAKER, "Add a profile of your own to your settings.", STEPS),
     Entry("version", "doctor:version", BREAKER, "Show the versions of nobrakes and Python, and the platform."),
     Entry("help", "parsing:help", BREAKER, "Show the help of a command; with --all, list every command."),
     Entry("prompt", "features:prompt", AGENTS, "Print the prompt that the next agent on a bead would get."),
@@ -411,6 +416,8 @@ EXAMPLES = {
     "machine": "set agents=3 usd_per_day=20",
     "merge-snapshot": "base.jsonl ours.jsonl theirs.jsonl",
     "doctor": "--repair counters",
+    "agent-profile test": "opencode",
+    "agent-profile add": "my-agent.toml",
     "help": "plan apply",
     "prompt": "nb-7 --role doer",
     "web": "--open",
@@ -479,6 +486,7 @@ GROUPS = {
     "preview": (DESK, "Try a bead's work: run the project's server in its workspace."),
     "sync": (FORGE, "Share beads with other tools."),
     "pr": (BREAKER, "Pull requests that nobrakes opens and people merge."),
+    "agent-profile": (BREAKER, "Agents with a profile: list, test, and add your own."),
     "mcp": (AGENTS, "The MCP server, and the clients that may use it over HTTP."),
     "agent": (AGENTS, "Commands for agents, about their own bead."),
 }

@@ -2,8 +2,9 @@
 
 1. A check passes only if its call was really made.
 2. Later checks need the first: an agent that does not end by itself is not checked further.
-3. An ACP agent shows less: its model is its own business, and the guard hears only permission requests. What cannot be
-   observed neither passes nor fails.
+3. An ACP agent shows less: its model is its own business, and the guard hears only permission requests. An agent of a
+   profile has no guard: `deny` tries its own permissions, if nobrakes can set them. What cannot be observed neither
+   passes nor fails.
 """
 
 import json
@@ -13,15 +14,18 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from . import abilities
-from .abilities import CHECKS, PROVEN, Seen, version_in
+from .abilities import CHECKS, CODED, Seen, proven, version_in
 from .agents.adapter import SELF_TEST_FILE, Adapter, AgentEnd, Assignment, LineKind, Verdict, guard_argv
 from .agents.known import adapter
+from .agents.profile import ByProfile, Filled
 from .beads.model import Outcome, Role, Run, RunKind
-from .config.sections import AcpSettings, AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
+from .config import profiles
+from .config.profiles import Profile, Trial
+from .config.sections import AcpSettings, AgentSettings, ProfileSettings
 from .config.settings import Config
 from .git import persons
 from .host import command as host_command
@@ -40,8 +44,30 @@ Call = tuple[str, Any]
 ACP = "acp"
 
 DUMMY = "nobrakes-dummy-key"
-KEYS = {"claude": "ANTHROPIC_API_KEY", "codex": "CODEX_API_KEY", "gemini": "GEMINI_API_KEY"}
-AGENTS = tuple(KEYS)
+TRIALS: Mapping[str, Trial] = {
+    "claude": Trial(
+        path="",
+        model="claude-sonnet-4-5",
+        variables={"ANTHROPIC_API_KEY": DUMMY},
+        shell=("Bash", {"command": "{command}"}),
+        write=("Write", {"file_path": "{workspace}/{file}", "content": "{text}"}),
+    ),
+    "codex": Trial(
+        model="gpt-5.5",
+        variables={"CODEX_API_KEY": DUMMY},
+        shell=("exec_command", {"cmd": "{command}"}),
+        write=("apply_patch", "*** Begin Patch\n*** Add File: {file}\n+{text}\n*** End Patch\n"),
+    ),
+    "gemini": Trial(
+        path="",
+        model="gemini-2.5-pro",
+        variables={"GEMINI_API_KEY": DUMMY},
+        shell=("run_shell_command", {"command": "{command}", "description": "go on"}),
+        write=("write_file", {"file_path": "{file}", "content": "{text}"}),
+    ),
+}
+"""Of the CLIs with an adapter of their own; a profile has its own."""
+AGENTS = tuple(TRIALS)
 
 
 @frozen
@@ -51,30 +77,26 @@ class Dialect:
     name: str
     executable: str
     port: int
+    trial: Trial
 
     def settings(self) -> AgentSettings:
         """The settings of an attempt."""
-        url = f"http://127.0.0.1:{self.port}/s/{self.name}"
-        if self.name == "claude":
-            claude = ClaudeSettings(executable=self.executable, model="claude-sonnet-4-5", base_url=url)
-            return AgentSettings(claude=claude)
-        if self.name == "codex":
-            return AgentSettings(codex=CodexSettings(executable=self.executable, model="gpt-5.5", base_url=f"{url}/v1"))
-        return AgentSettings(gemini=GeminiSettings(executable=self.executable, model="gemini-2.5-pro", base_url=url))
+        url = f"http://127.0.0.1:{self.port}/s/{self.name}{self.trial.path}"
+        kind: Any = type(AgentSettings().of(self.name))
+        own: Any = kind(executable=self.executable, model=self.trial.model, base_url=url)
+        if kind is not ProfileSettings:
+            return AgentSettings(**{self.name: own})
+        return AgentSettings(profiles={self.name: own}, environment=tuple(self.trial.variables))
 
-    def shell(self, command: str) -> Call:
-        if self.name == "claude":
-            return "Bash", {"command": command}
-        if self.name == "codex":
-            return "exec_command", {"cmd": command}
-        return "run_shell_command", {"command": command, "description": "go on"}
+    def shell(self, command: str) -> Call | str:
+        return self._said(self.trial.shell, {"command": command})
 
-    def write(self, workspace: str, path: str, text: str) -> Call:
-        if self.name == "claude":
-            return "Write", {"file_path": f"{workspace}/{path}", "content": text}
-        if self.name == "codex":
-            return "apply_patch", f"*** Begin Patch\n*** Add File: {path}\n+{text}\n*** End Patch\n"
-        return "write_file", {"file_path": path, "content": text}
+    def write(self, workspace: str, path: str, text: str) -> Call | str:
+        return self._said(self.trial.write, {"workspace": workspace, "file": path, "text": text})
+
+    def _said(self, how: tuple[str, Any] | str, words: dict[str, str]) -> Call | str:
+        found: Any = Filled(words)(how)
+        return found if isinstance(found, str) else tuple(found)
 
 
 @frozen
@@ -90,7 +112,7 @@ class AnyDialect:
         return AgentSettings(acp=acp, environment=tuple(self.environment()))
 
     def keys(self) -> dict[str, str]:
-        return dict.fromkeys((*KEYS.values(), "OPENAI_API_KEY"), DUMMY)
+        return {key: DUMMY for trial in TRIALS.values() for key in (*trial.variables, "OPENAI_API_KEY")}
 
     def environment(self) -> dict[str, str]:
         url = f"http://127.0.0.1:{self.port}/s"
@@ -127,23 +149,30 @@ class AgentRun:
         return str([request["body"] for request in self.requests])
 
 
+Permitted = tuple[tuple[str, ...], ...] | None
+Profiles = Mapping[str, str]
+
+
 class Fixture:
     """A CLI's own ground, in `folder`."""
 
-    def __init__(self, name: str, command: Sequence[str], folder: str, path: str, auth: str = "") -> None:
+    def __init__(self, name: str, command: Sequence[str], folder: str, path: str, about: str = "") -> None:
+        """`about`: an ACP agent's method of login; the file of a profile."""
         self.folder = os.path.realpath(folder)
         self.path = path
         self.workspace = os.path.join(self.folder, "workspace")
         for part in ("home", ".nobrakes/bin", "wake", "workspace"):
             os.makedirs(os.path.join(self.folder, part))
         spoken = AGENTS if name == ACP else (name,)
-        self.model = Scripts({one: [] for one in spoken})
+        self.profile = profiles.parse(profiles.read(about), about) if name not in CODED else None
+        trials = TRIALS if self.profile is None else {name: self.profile.trial or Trial()}
+        self.model = Scripts({one: [] for one in spoken}, [one for one in spoken if trials[one].is_plain])
         self.server = serve(self.model)
         port = self.server.server_port
-        self.dialects = [Dialect(one, command[0], port) for one in spoken]
-        self.any = AnyDialect(tuple(command), auth, port) if name == ACP else None
+        self.dialects = [Dialect(one, command[0], port, trials[one]) for one in spoken]
+        self.any = AnyDialect(tuple(command), about, port) if name == ACP else None
         self.about = ""  # what an ACP agent calls itself
-        self.adapter: Adapter = adapter(name)
+        self.adapter: Adapter = adapter(name) if self.profile is None else ByProfile(name, self.profile)
         self.processes = LocalProcesses(os.path.join(self.folder, "wake"))
         self.runs = 0
         persons.scratch_make(self.workspace, BRANCH)
@@ -157,17 +186,18 @@ class Fixture:
         self.server.shutdown()
         self.server.server_close()
 
-    def script(self, *steps: Callable[[Dialect], Call] | str) -> None:
+    def script(self, *steps: Callable[[Dialect], Call | str] | str) -> None:
         """Set the model's answers: tool calls or text; the last repeats forever."""
         self.model.requests.clear()
         for dialect in self.dialects:
+            said = [step if isinstance(step, str) else step(dialect) for step in steps]
             self.model.scripts[dialect.name] = [
-                {"text": step} if isinstance(step, str) else {"tools": [list(step(dialect))]} for step in steps
+                {"text": one} if isinstance(one, str) else {"tools": [list(one)]} for one in said
             ]
 
-    def work(self, prompt: str, session: str | None = None) -> AgentRun:
+    def work(self, prompt: str, session: str | None = None, permitted: Permitted = None) -> AgentRun:
         """One run to its end; a timeout kills it."""
-        folder, run = self._start(prompt, session)
+        folder, run = self._start(prompt, session, permitted)
         if not self._wait(lambda: not self.processes.alive(run), SECONDS):
             self.processes.kill(run)
         return self._ended(folder)
@@ -189,7 +219,7 @@ class Fixture:
     def wait_for_another_minute(self, since: float) -> None:
         self._wait(lambda: time.time() // 60 != since // 60, 61.0)
 
-    def _start(self, prompt: str, session: str | None) -> tuple[str, Run]:
+    def _start(self, prompt: str, session: str | None, permitted: Permitted = None) -> tuple[str, Run]:
         self.runs += 1
         name = f"run-{self.runs}"
         folder = os.path.join(self.folder, name)
@@ -209,6 +239,7 @@ class Fixture:
                 settings=(self.any or self.dialects[0]).settings(),
                 system_prompt="You are tried out.",
                 guard=guard_argv(),
+                permitted=permitted,
             )
         )
         files = {os.path.join("own", path): content for path, content in launch.files.items()}
@@ -235,9 +266,9 @@ class Fixture:
             "NOBRAKES_BRANCH": BRANCH,
             "NOBRAKES_TESTS": "tests/**",
             "NOBRAKES_GATES": "Makefile",
-            **({**self.any.keys(), **self.any.environment()} if self.any else {KEYS[self.dialects[0].name]: DUMMY}),
             **proxies,
             **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
+            **({**self.any.keys(), **self.any.environment()} if self.any else self.dialects[0].trial.variables),
         }
 
     def _wait(self, condition: Callable[[], bool], seconds: float) -> bool:
@@ -277,6 +308,8 @@ class Check:
 
 
 NOT_SO_FAR = "not reached"
+NO_TRIAL = "its profile has no [trial]"
+NO_PERMISSIONS = "no guard and no permissions of its own: only the sandbox or the wall restrains it"
 NO_TOOL = "unknown: the agent called no tool by a name that this test knows"
 BY_THE_MINUTE = "gemini-cli"
 """Its ACP mode (0.61.0) names a session's file by the minute, and loses one that it resumes in the same minute."""
@@ -286,14 +319,16 @@ def not_so_far(first: Check) -> list[Check]:
     return [first, *(Check(name, None, NOT_SO_FAR) for name in CHECKS[1:])]
 
 
+_MAKE = "echo made >made && git add made && git commit -q -m 'Made'"
+_ESCAPE = "git push; echo escaped >escaped"
+
+
 def run(fixture: Fixture) -> list[Check]:
     """Every check, in order."""
-    fixture.script(
-        lambda dialect: dialect.shell("echo made >made && git add made && git commit -q -m 'Made'"),
-        lambda dialect: dialect.shell("git push; echo escaped >escaped"),
-        lambda dialect: dialect.write(fixture.workspace, ".git/hooks/escaped", "x"),
-        DONE,
-    )
+    steps = [lambda one: one.shell(_MAKE) or one.write(fixture.workspace, "made", "made")]
+    if fixture.profile is None:
+        steps += [lambda one: one.shell(_ESCAPE), lambda one: one.write(fixture.workspace, ".git/hooks/escaped", "x")]
+    fixture.script(*steps, DONE)
     first = fixture.work(f"Remember the word {WORD}.")
     ended = time.time()
     begun = _event(first, "session")
@@ -314,6 +349,18 @@ def run(fixture: Fixture) -> list[Check]:
     if fixture.about.startswith(BY_THE_MINUTE):
         fixture.wait_for_another_minute(ended)
     return [spawned, *seen, _resume(fixture, first), killed]
+
+
+def _bounded(fixture: Fixture, profile: Profile) -> Check:
+    """Its own permissions: they allow git alone, and not what the script tries."""
+    if not profile.is_bounded:
+        return Check("deny", None, NO_PERMISSIONS)
+    fixture.script(lambda one: one.shell("git status"), lambda one: one.shell(_ESCAPE), DONE)
+    ran = fixture.work("Go on.", permitted=(("git",),))
+    if escaped := _escaped(fixture):
+        return Check("deny", False, f"its own permissions had no effect: the file {escaped} was created")
+    tried = len(ran.requests) > 1
+    return Check("deny", tried or None, "" if tried else _end(ran))
 
 
 def _called(fixture: Fixture, ran: AgentRun) -> bool:
@@ -352,11 +399,11 @@ def _end(ran: AgentRun) -> str:
 
 def _stream(fixture: Fixture, ran: AgentRun) -> Check:
     lines = [line for raw in ran.output.split(b"\n") for line in fixture.adapter.lines(raw)]
-    if not fixture.any and fixture.adapter.session(ran.output.split(b"\n")) is None:
+    if not fixture.any and fixture.adapter.sessions and fixture.adapter.session(ran.output.split(b"\n")) is None:
         return Check("stream", False, "the agent's output names no session")
     if not any(line.kind is LineKind.TEXT and "It is done" in line.text for line in lines):
         return Check("stream", False, "the agent's output does not contain the model's text")
-    called = _called(fixture, ran)
+    called = _called(fixture, ran) or (fixture.profile is not None and fixture.profile.output == "text")
     return Check("stream", called, "" if called else "the agent's output contains no tool call")
 
 
@@ -380,6 +427,8 @@ def _asked(fixture: Fixture, ran: AgentRun) -> Check:
 
 
 def _deny(fixture: Fixture, ran: AgentRun) -> Check:
+    if fixture.profile is not None:
+        return _bounded(fixture, fixture.profile)
     if escaped := _escaped(fixture):
         return Check("deny", False, f"the guard's refusal had no effect: the file {escaped} was created")
     told = ran.told().count(REFUSED)
@@ -387,6 +436,8 @@ def _deny(fixture: Fixture, ran: AgentRun) -> Check:
 
 
 def _resume(fixture: Fixture, first: AgentRun) -> Check:
+    if not fixture.adapter.sessions:
+        return Check("resume", None, "it continues no session")
     if (session := first.verdict.session) is None:
         return Check("resume", False, "the agent named no session to continue")
     fixture.script(DONE)
@@ -400,6 +451,8 @@ def _resume(fixture: Fixture, first: AgentRun) -> Check:
 
 
 def _kill(fixture: Fixture) -> Check:
+    if not fixture.dialects[0].trial.shell:
+        return Check("kill", None, "it starts no commands by itself")
     fixture.script(lambda dialect: dialect.shell(f'python3 -c "{_SLEEPER}"'), DONE)
     ran, left = fixture.stop("Wait.", PID)
     if left == [0]:
@@ -432,6 +485,7 @@ class Tried:
     checks: tuple[Check, ...]
     command: tuple[str, ...] = ()  # of an ACP agent: how it was called
     named: bool = True  # whether the settings name it; else it was tried only since it is there
+    why_not: str = ""  # of a profile that cannot be tried: why
 
     @property
     def ok(self) -> bool:
@@ -450,10 +504,18 @@ class Report:
         return all(one.ok for one in self.agents)
 
 
-def trial_run(config: Config, paths: Paths, environment: Mapping[str, str]) -> Report:
-    """Try each installed CLI, and record its abilities."""
+def trial_run(config: Config, paths: Paths, environment: Mapping[str, str], only: Profiles | None = None) -> Report:
+    """Try each installed CLI, and record its abilities. `only`: these profiles, by name the file."""
     path = environment.get("PATH", os.defpath)
-    called = _trial_called(config, path)
+    found = {**profiles.shipped(), **profiles.own()} if only is None else only
+    whole = {name: profiles.parse(profiles.read(file), file) for name, file in found.items()}
+    called = _trial_called(config, path) if only is None else {}
+    chosen = config.agents.agent_choice().names()
+    known = {name for name, profile in whole.items() if profile == profiles.find(name)}
+    for name, profile in whole.items():
+        command = config.agents.command(name) if name in known else (profile.program,)
+        if only is not None or name in chosen or abilities.program_of(command[0], path) is not None:
+            called[name] = command
     programs = {name: _program(command[0], paths, path) for name, command in called.items()}
     alone = not probing_trouble([*ALONE, "true"])
     folder = tempfile.mkdtemp(prefix="nobrakes-conformance-")
@@ -467,14 +529,21 @@ def trial_run(config: Config, paths: Paths, environment: Mapping[str, str]) -> R
             command = (own_program(word, paths.root, path) or word, *more)
             if name != ACP:
                 commands[f"{name} version"] = (*prefix, command[0], "--version")
-            own, auth = os.path.join(folder, name), _auth(config) if name == ACP else ""
-            commands[name] = (*prefix, sys.executable, "-I", "-m", "nobrakes.conformance", name, own, auth, *command)
+            if name in whole and whole[name].trial is None:
+                continue
+            own, about = os.path.join(folder, name), _auth(config) if name == ACP else found.get(name, "")
+            commands[name] = (*prefix, sys.executable, "-I", "-m", "nobrakes.conformance", name, own, about, *command)
         printed = host_command.outputs(commands, env, TRIAL_SECONDS)
         named = bool(config.agents.acp.command)
-        tried = [_tried(name, command, programs[name], printed, named) for name, command in called.items()]
+        why_not = {name: profile.proof.why or NO_TRIAL for name, profile in whole.items() if profile.trial is None}
+        tried = [
+            replace(_tried(name, command, programs[name], printed, named), why_not=why_not.get(name, ""))
+            for name, command in called.items()
+        ]
     finally:
         clear(folder, time.monotonic() + TRIAL_SECONDS)
-    abilities.keep(paths, {one.agent: _seen(one, one.program) for one in tried if one.program is not None})
+    of = [one for one in tried if not one.why_not and (one.agent in known or one.agent in CODED)]
+    abilities.keep(paths, {one.agent: _seen(one, one.program) for one in of if one.program is not None})
     network = "no network except their own loopback" if alone else "only proxy variables block the network"
     return Report(network, tuple(tried))
 
@@ -502,11 +571,11 @@ def _tried(
 ) -> Tried:
     if program is None:
         return Tried(name, None, "", False, ())
-    about, checks = _found(*printed[name])
+    about, checks = _found(*printed[name]) if name in printed else ("", ())
     if name == ACP:
         return Tried(name, program, version_in(about) or about[:40], False, checks, command, named)
     version = version_in(printed[f"{name} version"][1])
-    return Tried(name, program, version, version in PROVEN[name], checks)
+    return Tried(name, program, version, version in proven(name), checks)
 
 
 def _environment(env: Mapping[str, str], folder: str) -> dict[str, str]:
@@ -535,13 +604,13 @@ def _seen(one: Tried, program: str) -> Seen:
     return Seen(program, abilities.stamp(program, one.command[1:]), one.version, one.known, can)
 
 
-# `python -I -m nobrakes.conformance AGENT FOLDER AUTH COMMAND...` is a process of its own, so that it can be given a
+# `python -I -m nobrakes.conformance AGENT FOLDER ABOUT COMMAND...` is a process of its own, so that it can be given a
 # network without a way out, and adopts what a CLI leaves behind.
 def main(arguments: list[str]) -> int:
     """Try it; always 0."""
-    name, folder, auth, *command = arguments
+    name, folder, about, *command = arguments
     become_subreaper()
-    fixture = Fixture(name, command, folder, os.environ.get("PATH", os.defpath), auth)
+    fixture = Fixture(name, command, folder, os.environ.get("PATH", os.defpath), about)
     try:
         checks = run(fixture)
     finally:

@@ -1,8 +1,9 @@
-"""The model's server, on 127.0.0.1 only, in a thread. Three dialects, one script.
+"""The model's server, on 127.0.0.1 only, in a thread. Four dialects, one script.
 
 1. `http://127.0.0.1:<port>/s/<name>` answers with script <name>: its steps in order, the last for ever. Requests
-   without tools (titles, probes) get "ok" and use no step. The rest of the path chooses the dialect: Anthropic's
-   Messages, OpenAI's Responses, Gemini's generateContent.
+   without tools (titles, probes) get "ok" and use no step, unless the script is one of `plain`, for a CLI that names no
+   tools. The rest of the path chooses the dialect: Anthropic's Messages, OpenAI's Responses and Chat Completions,
+   Gemini's generateContent.
 2. A step is {"text": …, "tools": [[name, input], …]} or an HTTP error {"status": …, "type": …, "message": …}. {"until":
    mark} repeats it until a request has the mark; with {"then": step} it repeats for ever, and `then` answers whenever
    the last message has the mark. TURN in it is the number of messages, since Gemini CLI ends runs with equal calls.
@@ -12,7 +13,7 @@
 import json
 import threading
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
@@ -123,6 +124,33 @@ def openai_events(step: dict[str, Any], model: str) -> Iterator[dict[str, Any]]:
     }
 
 
+# OpenAI's Chat Completions, which most other CLIs speak.
+CHAT = "chat/completions"
+
+
+def chat(step: dict[str, Any], model: str) -> dict[str, Any]:
+    """A step as an answer."""
+    calls = [
+        {"id": _id("call"), "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+        for name, given in step.get("tools", [])
+    ]
+    message = {"role": "assistant", "content": step.get("text"), **({"tool_calls": calls} if calls else {})}
+    choice = {"index": 0, "finish_reason": "tool_calls" if calls else "stop", "message": message}
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    return {"id": _id("chat"), "object": "chat.completion", "model": model, "choices": [choice], "usage": usage}
+
+
+def chunks(whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """An answer as the events of a stream."""
+    (choice,) = whole["choices"]
+    calls = [{"index": place, **call} for place, call in enumerate(choice["message"].get("tool_calls", ()))]
+    delta = {**choice["message"], **({"tool_calls": calls} if calls else {})}
+    base = {**whole, "object": "chat.completion.chunk", "usage": None}
+    yield {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    yield {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}
+    yield {**base, "choices": [], "usage": whole["usage"]}
+
+
 def _id(kind: str) -> str:
     return f"{kind}_{uuid.uuid4().hex[:16]}"
 
@@ -133,13 +161,14 @@ Step = dict[str, Any]
 class Scripts:
     """What is answered next, by name."""
 
-    def __init__(self, scripts: dict[str, list[Step]]) -> None:
+    def __init__(self, scripts: dict[str, list[Step]], plain: Collection[str] = ()) -> None:
         self.scripts = {name: list(steps) for name, steps in scripts.items()}
+        self.plain = plain
         self.requests: list[dict[str, Any]] = []
         self.lock = threading.Lock()
 
     def next(self, name: str, body: dict[str, Any]) -> Step:
-        if not body.get("tools"):
+        if not body.get("tools") and name not in self.plain:
             return {"text": "ok"}
         with self.lock:
             steps = self.scripts[name]
@@ -161,11 +190,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None: ...
 
+    def do_GET(self) -> None:
+        is_list = self.path.partition("?")[0].endswith("/models")
+        models = {"object": "list", "data": [{"id": "scripted", "object": "model"}]}
+        self._send(200 if is_list else 404, "application/json", json.dumps(models if is_list else {}).encode())
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         _, _, name, *rest = self.path.partition("?")[0].split("/")
         path = "/".join(rest)
-        if path != "v1/messages" and path != "v1/responses" and not path.endswith("enerateContent"):
+        if path not in ("v1/messages", "v1/responses") and not path.endswith(("enerateContent", CHAT)):
             self._send(404, "application/json", b"{}")
             return
         step = self.scripts.next(name, body)
@@ -181,16 +215,19 @@ class _Handler(BaseHTTPRequestHandler):
         elif path.endswith("enerateContent"):
             answer = gemini_answer(step, body)
             self._stream([answer] if ":stream" in path else answer)
+        elif path.endswith(CHAT):
+            whole = chat(step, body["model"])
+            self._stream(chunks(whole) if body.get("stream") else whole, b"data: [DONE]\n\n")
         else:
             whole = message(step, body["model"])
             self._stream(events(whole) if body.get("stream") else whole)
 
-    def _stream(self, what: dict[str, Any] | Iterable[dict[str, Any]]) -> None:
+    def _stream(self, what: dict[str, Any] | Iterable[dict[str, Any]], end: bytes = b"") -> None:
         if isinstance(what, dict):
             self._send(200, "application/json", json.dumps(what).encode())
             return
         parts = ((f"event: {e['type']}\n" if "type" in e else "") + f"data: {json.dumps(e)}\n\n" for e in what)
-        self._send(200, "text/event-stream", "".join(parts).encode())
+        self._send(200, "text/event-stream", "".join(parts).encode() + end)
 
     def _send(self, status: int, kind: str, data: bytes) -> None:
         self.send_response(status)

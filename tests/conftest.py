@@ -51,9 +51,10 @@ WHOLE = (
     "test_first_screens.py",
     "test_journeys.py",
     "test_morning.py",
+    "test_profiles.py",
     "test_recipes.py",
 )
-"""The main job, a newcomer's first night, and what the docs say; of its how-to pages test_docs_run.py has a dose of its own."""
+"""The main job, a newcomer's first night, agents of profiles, and what the docs say; of its how-to pages test_docs_run.py has a dose of its own."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from docs.generate.man import man_page
 from docs.generate.pages import events_page, outcomes_page, row, settings_page
+from docs.generate.profiles_page import profiles_page
 from docs.generate.public_page import public_events_page
 from docs.generate.views_page import views_page
 from nobrakes import errors
@@ -151,6 +152,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "outcomes": outcomes_page,
     "operations": operations_page,
     "views": views_page,
+    "agent-profiles": profiles_page,
 }
 """The generated pages of docs/reference, by name."""
 MAN = "nobrakes.1"

@@ -1,14 +1,16 @@
-"""The agents that nobrakes knows, by the name that the config uses. Each is imported when it is asked for."""
+"""The agents that nobrakes knows, by the name that the config uses: those with an adapter of their own, then profiles.
+Each is imported when it is asked for."""
 
 import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NoAgent
 
 if TYPE_CHECKING:
+    from ..config.profiles import Profile
     from ..config.settings import Config
     from .adapter import Adapter
 
@@ -23,19 +25,24 @@ STEERING = {
 
 class _Adapters(Mapping[str, "Adapter"]):
     def __getitem__(self, name: str) -> "Adapter":
-        return _made(name)
+        if name in _CLASSES:
+            return _made(name)
+        if (found := _profiles().find(name)) is None:
+            raise KeyError(name)
+        return _by_profile(name, found)
 
     def __contains__(self, name: object) -> bool:
-        return name in _CLASSES
+        return name in _CLASSES or (isinstance(name, str) and name in _profiles().names())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_CLASSES)
+        return iter((*_CLASSES, *_profiles().names()))
 
     def __len__(self) -> int:
-        return len(_CLASSES)
+        return len(_CLASSES) + len(_profiles().names())
 
 
 ADAPTERS: Mapping[str, "Adapter"] = _Adapters()
+_PROFILES: dict[str, tuple["Profile", "Adapter"]] = {}
 
 
 @cache
@@ -46,6 +53,20 @@ def _made(name: str) -> "Adapter":
         return Claude(root=hasattr(os, "geteuid") and os.geteuid() == 0)
     made: Adapter = getattr(import_module(f".{name}", __package__), _CLASSES[name])()
     return made
+
+
+def _profiles() -> Any:
+    from ..config import profiles  # most commands ask of coded agents alone
+
+    return profiles
+
+
+def _by_profile(name: str, profile: "Profile") -> "Adapter":
+    from .profile import ByProfile
+
+    if (known := _PROFILES.get(name)) is None or known[0] is not profile:
+        known = _PROFILES[name] = profile, ByProfile(name, profile)
+    return known[1]
 
 
 def adapter(name: str) -> "Adapter":
@@ -60,7 +81,8 @@ def adapter(name: str) -> "Adapter":
 
 
 def steering() -> tuple[str, ...]:
-    return tuple(dict.fromkeys(glob for globs in STEERING.values() for glob in globs))
+    own = (found.instructions for name in _profiles().own() if (found := _profiles().find(name)) is not None)
+    return tuple(dict.fromkeys(glob for globs in (*STEERING.values(), *own) for glob in globs))
 
 
 def named_agents(config: "Config") -> list[tuple[str, str]]:

@@ -89,10 +89,10 @@ _LAST_LINES = 3
 
 def by_wording(wording: Wording, text: str) -> Outcome | None:
     """Classify a CLI's own text: its wording, then an HTTP status and texts of services."""
-    return _first(wording, text) or _first(_PAYMENT, text) or _by_status_in(text) or _first(_SERVICE, text)
+    return first(wording, text) or first(_PAYMENT, text) or _by_status_in(text) or first(_SERVICE, text)
 
 
-def _first(wording: Wording, text: str) -> Outcome | None:
+def first(wording: Wording, text: str) -> Outcome | None:
     return next((outcome for pattern, outcome in wording if pattern.search(text)), None)
 
 
@@ -409,12 +409,16 @@ class EventCli(ABC, Generic[R]):
 
     reads: type[R]
 
+    def parse(self, raw: bytes) -> dict[str, Any] | None:
+        """The event in a line; None: there is none."""
+        return parse(raw)
+
     @abstractmethod
     def transcript(self, event: Mapping[str, Any]) -> Iterable[TranscriptLine]:
         """What one event of stdout says."""
 
     def lines(self, raw: bytes) -> tuple[TranscriptLine, ...]:
-        event = parse(raw)
+        event = self.parse(raw)
         return note(raw) if event is None else tuple(line for line in self.transcript(event) if line.text)
 
     @abstractmethod
@@ -424,7 +428,7 @@ class EventCli(ABC, Generic[R]):
     def read(self, lines: Iterable[bytes]) -> R:
         read = self.reads()
         for raw in lines:
-            event = parse(raw)
+            event = self.parse(raw)
             if event is None:
                 if raw.strip() and len(read.printed) < _PRINTED:
                     read.printed.append(raw[:300].decode(errors="replace").strip())
@@ -463,7 +467,7 @@ class EventCli(ABC, Generic[R]):
     def finished(self, tail: bytes) -> bool:
         """Whether the last deciding event ends it; a torn last line does too."""
         for raw in reversed(tail.split(b"\n")):
-            event = parse(raw)
+            event = self.parse(raw)
             if event is None and self.reads.last.search(raw):
                 return True
             is_last = None if event is None else self.reads.is_last(event)

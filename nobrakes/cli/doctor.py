@@ -1,4 +1,4 @@
-"""Undo, doctor, version."""
+"""Undo, doctor, profiles of agents, version."""
 
 import os
 import sys
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from .. import __version__
 from ..beads.service.bead_commands import known
 from ..command_table import Field
-from ..errors import NobrakesError, NotAllowed, UsageError
+from ..errors import NoAgent, NobrakesError, NotAllowed, UsageError
 from ..paths import process_environment
+from ..records import plain
 from ..text.cleaning import count, one_line, spoken
 from .outcome import AsJson, Output, actor, opened, said
-from .screen import Screen
+from .screen import Screen, table
 
 if TYPE_CHECKING:
     from ..app import App
@@ -133,10 +134,10 @@ def doctor(
 ) -> Output:
     """Find what is broken, and print how to fix it. It changes nothing without --repair.
 
-    With --agents it tries the installed Claude Code, Codex and Gemini CLI, and the ACP agent of the settings (or Gemini
-    CLI as one). Each one works, is refused, continues and is stopped in a scratch repository, with a scripted model on
-    this machine. It uses no account and no tokens. nobrakes stores the results for this version of the CLI, and the
-    daemon uses them.
+    With --agents it tries the installed Claude Code, Codex and Gemini CLI, the ACP agent of the settings (or Gemini CLI
+    as one), and the installed agents of profiles. Each one works, is refused, continues and is stopped in a scratch
+    repository, with a scripted model on this machine. It uses no account and no tokens. nobrakes stores the results for
+    this version of the CLI, and the daemon uses them.
 
     Exit code 0: nothing is broken. Exit code 1: something is, or `nobrakes run` would refuse to start."""
     from ..app import here, untried
@@ -170,10 +171,60 @@ def _try_agents(app: "App", repair: str | None) -> Output:
         raise UsageError("--agents and --repair cannot be combined", "Run two commands.")
     if os.environ.get("NOBRAKES_TOKEN"):
         raise NotAllowed("only a person can test agent CLIs", "Report problems with `nobrakes agent escalate`.")
-    report = conformance.trial_run(app.config, app.paths, process_environment())
+    return _tried(conformance.trial_run(app.config, app.paths, process_environment()))
+
+
+def _tried(report: "Report") -> Output:
     failed = [one.agent for one in report.agents if not one.ok]
     error = NobrakesError(f"failed: {', '.join(failed)}", "Install a version that is tested.") if failed else None
     return Output(report, lambda screen: text(report, screen), error)
+
+
+def profile_list() -> Output:
+    """List the agents that have a profile: those that come with nobrakes, and your own. To choose one:
+    `nobrakes init --agent NAME`."""
+    from ..config import profiles
+
+    own = profiles.own()
+    found = {name: one for name in profiles.names() if (one := profiles.find(name)) is not None}
+    rows = [(name, one.title, "yours" if name in own else one.proof.told(), one.install) for name, one in found.items()]
+    data = [{"name": row[0], "title": row[1], "proof": row[2], "install": row[3]} for row in rows]
+    return Output({"profiles": data}, lambda screen: table(("name", "agent", "proof", "install"), rows, screen))
+
+
+def profile_test(
+    name: Annotated[str, Field("An agent, or the file of a profile.", metavar="NAME|FILE")],
+) -> Output:
+    """Test an agent of a profile, as `nobrakes doctor --agents` does: it works, commits, is refused,
+    continues its session and is stopped, with a scripted model on this machine. It needs no account and no tokens."""
+    from .. import conformance
+    from ..config import profiles
+
+    files = {**profiles.own(), **profiles.shipped()}
+    if name.endswith(".toml"):
+        files, name = {os.path.basename(name)[:-5]: name}, os.path.basename(name)[:-5]
+    if name not in files or not profiles.NAME.fullmatch(name):
+        raise UsageError(f"there is no profile '{one_line(name)[:60]}'", "`nobrakes agent-profile list` lists them.")
+    with opened() as app:
+        report = conformance.trial_run(app.config, app.paths, process_environment(), {name: files[name]})
+    if any(one.program is None for one in report.agents):
+        install = profiles.parse(profiles.read(files[name]), files[name]).install
+        raise NoAgent(f"the agent {name} is not installed", f"Type: {install}" if install else "Install it.")
+    return _tried(report)
+
+
+def profile_add(file: Annotated[str, Field("The profile: NAME.toml.", metavar="FILE")]) -> Output:
+    """Copy a profile into your own settings, for all your repositories. Read the profile first: it says which program
+    starts, what the program gets of your environment, and which of your files it reads as its login. A repository's
+    profile has no effect until you add it, and later changes of the repository's file have none."""
+    from ..config import profiles
+
+    name, found = profiles.add(file)
+    told = f"""added the agent {name} ({one_line(found.title)}): it starts `{one_line(found.program)}`
+variables that it gets: {one_line(", ".join(found.credentials)) or "none"}
+your files that it gets: {one_line(", ".join(found.login)) or "none"}
+next: nobrakes agent-profile test {name}, then nobrakes init --agent {name}"""
+    return said({"name": name, "profile": plain(found)}, told)
 
 
 def _findings(findings: "list[Finding]", screen: Screen) -> str:
@@ -207,6 +258,7 @@ def version() -> Output:
 
 
 _WIDTH = 8
+_NOT_TRIED = "not tried"
 
 
 def text(report: "Report", screen: Screen) -> str:
@@ -214,12 +266,15 @@ def text(report: "Report", screen: Screen) -> str:
     from ..abilities import CHECKS
     from ..conformance import NOT_SO_FAR
 
-    out = [f"{'agent':<{_WIDTH}} {'version':<14}" + "".join(f"{name:<{_WIDTH}}" for name in CHECKS)]
-    out += [_row(one, screen).rstrip() for one in report.agents]
+    wide = max([_WIDTH, *(len(one.agent) for one in report.agents)])
+    out = [f"{'agent':<{wide}} {'version':<14}" + "".join(f"{name:<{_WIDTH}}" for name in CHECKS)]
+    out += [_row(one, screen, wide).rstrip() for one in report.agents]
     for one in report.agents:
         if one.command and one.program is not None:
             whose = "the command is" if one.named else "no command is set, so nobrakes tested"
             out.append(f"{one.agent}: {whose} {one_line(' '.join(one.command))}; the guard sees only its requests")
+        elif one.why_not:
+            out.append(f"{one.agent}: nobrakes never ran it: {one_line(one.why_not)}")
         elif one.program is not None and not one.known:
             shown = one_line(one.version) or "an unknown version"
             out.append(f"{one.agent}: nobrakes is not tested with {shown}, and uses only what passes this test")
@@ -228,11 +283,12 @@ def text(report: "Report", screen: Screen) -> str:
     return "\n".join([*out, f"tested with a scripted model: no key, no tokens, {report.network}"])
 
 
-def _row(one: "Tried", screen: Screen) -> str:
-    begin = f"{one.agent:<{_WIDTH}} "
+def _row(one: "Tried", screen: Screen, wide: int) -> str:
+    begin = f"{one.agent:<{wide}} "
     if one.program is None:
         return f"{begin}missing: not installed, so not tested"
-    return begin + f"{one_line(one.version)[:13] or '?':<14}" + "".join(_cell(check, screen) for check in one.checks)
+    begin += f"{one_line(one.version)[:13] or '?':<14}"
+    return begin + _NOT_TRIED if one.why_not else begin + "".join(_cell(check, screen) for check in one.checks)
 
 
 def _cell(check: "Check", screen: Screen) -> str:

@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Annotated, Any
 
+from ..abilities import CODED
 from ..command_table import TEXT, Field
 from ..daemon.service import control
 from ..events.kinds import Event, Kind
@@ -81,9 +82,6 @@ def change_lines(changes: "tuple[SettingChange, ...]") -> list[str]:
 
 
 def shown(value: Any) -> str:
-    if isinstance(value, list | tuple) and len(value) == 1 and value[0] in _AGENTS:
+    if isinstance(value, list | tuple) and len(value) == 1 and value[0] in CODED:
         value = value[0]  # one agent is a list of it alone
     return "not set" if value is None else cut(one_line(json.dumps(plain(value), ensure_ascii=False)), 200)
-
-
-_AGENTS = ("claude", "codex", "gemini", "acp", "script")

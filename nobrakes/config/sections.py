@@ -337,6 +337,16 @@ class AcpSettings(Section):
 
 
 @section
+class ProfileSettings(Section):
+    """An agent of a profile (config.profiles)."""
+
+    executable: str = ""
+    model: str = ""
+    base_url: str = ""
+    permissions: Permissions = "auto"
+
+
+@section
 class RoleModels(Section):
     """The model that an agent uses in each role; empty: the one of the agent's own section."""
 
@@ -372,6 +382,7 @@ class AgentSettings(Section):
     doer: Agents = ("claude",)
     by_type: Mapping[Workable, RoleAgents] = field(default_factory=dict)
     models: Mapping[str, RoleModels] = field(default_factory=dict)
+    profiles: Mapping[str, ProfileSettings] = field(default_factory=dict)
     shaper: Agents = ("claude",)
     environment: tuple[str, ...] = ()
     ask_first: tuple[str, ...] = ASK_FIRST
@@ -381,24 +392,33 @@ class AgentSettings(Section):
     gemini: GeminiSettings = GeminiSettings()
     acp: AcpSettings = AcpSettings()
 
-    def executable(self, agent: str) -> str:
-        of = {"claude": self.claude.executable, "codex": self.codex.executable, "gemini": self.gemini.executable}
-        return of[agent]
+    def of(self, agent: str) -> Section:
+        """The agent's own settings."""
+        found = getattr(self, agent, None)
+        return found if isinstance(found, Section) else self.profiles.get(agent, ProfileSettings())
 
     def command(self, agent: str) -> tuple[str, ...]:
         """Empty: not set, or an unknown agent."""
-        if agent in ("script", "acp"):
-            return self.script.command if agent == "script" else self.acp.command
-        return (self.executable(agent),) if agent in ("claude", "codex", "gemini") else ()
+        own: Any = self.of(agent)
+        if not isinstance(own, ProfileSettings):
+            return (own.executable,) if hasattr(own, "executable") else own.command
+        from .profiles import find  # most run coded agents alone
+
+        profile = find(agent)
+        return () if profile is None else (own.executable or profile.program,)
 
     def bypasses(self, agent: str) -> bool:
         """Whether the agent's own permissions do not restrain it."""
-        settings = {
-            "claude": self.claude.permissions,
-            "codex": self.codex.permissions,
-            "gemini": self.gemini.permissions,
-        }
-        return settings.get(agent, "bypass") == "bypass"
+        return getattr(self.of(agent), "permissions", "bypass") == "bypass"
+
+    def is_unbounded(self, agent: str) -> bool:
+        """Whether only confinement restrains the agent of a profile, and it may not go without."""
+        if not isinstance(self.of(agent), ProfileSettings) or self.bypasses(agent):
+            return False
+        from .profiles import find
+
+        profile = find(agent)
+        return profile is not None and not profile.is_bounded
 
     def agent_choice(self) -> "AgentChoice":
         from ..daemon.model import AgentChoice
@@ -411,20 +431,19 @@ class AgentSettings(Section):
 
     def model_of(self, agent: str, role: str) -> str:
         """Empty: the agent's own choice."""
-        own: str = getattr(getattr(self, agent, None), "model", "")
+        own: str = getattr(self.of(agent), "model", "")
         return getattr(self.models.get(agent), role, "") or own
 
     def seated(self, agent: str, role: str, usd: float | None = None, model: str = "") -> "AgentSettings":
         """The settings for an agent in a role: its model (a session's: `model`) and dollars."""
-        section = getattr(self, agent, None)
-        if not isinstance(section, Section):
-            return self
+        section = self.of(agent)
         own = [limit for limit in (usd, getattr(section, "max_budget_usd", None)) if limit is not None]
         values = {"model": model or self.model_of(agent, role), "max_budget_usd": min(own, default=None)}
-        own_fields = getattr(section, "__dataclass_fields__", {})
-        known = {name: value for name, value in values.items() if name in own_fields}
-        changed: dict[str, Any] = {agent: replace(section, **known)}  # type: ignore[type-var]
-        return replace(self, **changed)
+        known = {name: value for name, value in values.items() if hasattr(section, name)}
+        changed: Any = replace(section, **known)  # type: ignore[type-var]
+        if isinstance(section, ProfileSettings):
+            return replace(self, profiles={**self.profiles, agent: changed})
+        return replace(self, **{agent: changed})
 
 
 @section

@@ -287,6 +287,7 @@ def _judge() -> str:
 _MAPPED: Mapping[str, type[Section]] = {
     "by_type": sections.RoleAgents,
     "models": sections.RoleModels,
+    "profiles": sections.ProfileSettings,
     "features": sections.FeatureSettings,
     "channels": sections.ChannelSettings,
 }

@@ -155,7 +155,7 @@ class Versions:
         self._asked: dict[tuple[str, str], str] = {}
 
     def __call__(self, name: str, program: str, mark: str) -> str:
-        if name not in abilities.PROVEN:
+        if not abilities.reports_version(name):
             return ""
         known = self._asked.get((program, mark))
         if known is None:

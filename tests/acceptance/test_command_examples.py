@@ -30,6 +30,7 @@ NOT_RUN: Mapping[str, str] = {
     "demo": "it builds a repository for a minute: tests/release/test_installed.py",
     "answers": "it needs the numbers of two questions: tests/acceptance/test_typed_questions.py",
     "agent": "an agent types it: tests/unit/agents/test_agent_operations.py",
+    "agent-profile": "it needs an agent's program: tests/integration/conformance/test_profiles.py",
     "forge": "it needs a feature that an agent planned: tests/acceptance/test_forge_clis.py",
     "project": "it needs a project: tests/acceptance/test_sprints.py",
     "session": "it needs a session: tests/acceptance/test_docs_run.py types it from docs/how-to/sessions.md",

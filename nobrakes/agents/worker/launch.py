@@ -55,7 +55,7 @@ class Adapters:
 
     def __call__(self, name: str) -> Adapter:
         adapter = self.whole(name)
-        return adapter if name not in abilities.TRIED or self._condition(name).resumes else without_sessions(adapter)
+        return adapter if not abilities.is_tried(name) or self._condition(name).resumes else without_sessions(adapter)
 
     def degraded(self) -> list[str]:
         """New messages about the agents in the settings."""
@@ -68,7 +68,7 @@ class Adapters:
         return [text for name, text in found.items() if said.get(name) != text]
 
     def trouble(self, name: str) -> str:
-        command, asks = self.config().agents.command(name), name in abilities.PROVEN
+        command, asks = self.config().agents.command(name), abilities.reports_version(name)
         return versions.trouble(command[0], self.path or os.defpath, self.paths.root, asks) if command else ""
 
     def _condition(self, name: str) -> Standing:

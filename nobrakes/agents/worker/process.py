@@ -354,7 +354,7 @@ class StartProbe:
 
     def _greeted(self, agent: str) -> str:
         """Why the agent does not answer, confined as an attempt; empty: it answers, or cannot be asked."""
-        if agent in abilities.PROVEN or agent not in abilities.TRIED:
+        if abilities.reports_version(agent) or not abilities.is_tried(agent):
             return ""  # it was asked for its version, or nothing more is known of it than its program
         ports, config = self.ports, self.ports.config()
         words = (word for word in config.agents.command(agent) if not os.path.isabs(word))
@@ -481,7 +481,7 @@ def _definitions(config: Config) -> dict[str, str]:
     found: dict[str, object] = {limits.WORKSPACES: config.setup}
     for name in {*ADAPTERS, *(name for _, name in named)}:
         who = [setting for setting, one in named if one == name]
-        found[name] = (getattr(agents, name, None), agents.models.get(name), agents.environment, who)
+        found[name] = (agents.of(name), agents.models.get(name), agents.environment, who)
     return {key: hashlib.sha256(repr((one, config.sandbox)).encode()).hexdigest()[:16] for key, one in found.items()}
 
 

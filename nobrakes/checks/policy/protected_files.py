@@ -228,7 +228,8 @@ OTHER_AGENTS = (
     "**/.cline/**", "**/.clinerules/**", "**/.codeium/**", "**/.continue/**", "**/.crush/**",
     ".crush.json", "crush.json", "**/.cursor/**", "**/.factory/**", "**/.goose/**", ".goosehints",
     "**/.junie/**", "**/.kilocode/**", ".kilocodemodes", "**/.kiro/**", "**/.mcp/**", ".mcp.json",
-    "**/.opencode/**", "opencode.json*", "**/.openhands/**", "**/.qwen/**", "**/.qodo/**", "**/.roo/**", ".roomodes",
+    "**/.opencode/**", "opencode.json*", "**/.openhands/**", "**/.pi/**",
+    "**/.qwen/**", "**/.qodo/**", "**/.roo/**", ".roomodes",
     ".*rules", ".roorules*", "*.mdc", "*.instructions.md", "*.prompt.md", "*.chatmode.md",
     "**/.trae/**", "**/.windsurf/**", "copilot-instructions.md",
 )  # fmt: skip

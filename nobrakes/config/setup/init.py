@@ -17,6 +17,7 @@ from contextlib import closing
 from dataclasses import asdict, fields, replace
 from typing import Any
 
+from ...abilities import CODED
 from ...agents.known import ADAPTERS
 from ...errors import ConfigError, NobrakesError, NotARepository, UsageError
 from ...files import ATTRIBUTES, IGNORED, IGNORED_BEFORE, KEEPER, for_git, keep_private, write_atomic
@@ -148,9 +149,10 @@ def wanted_of(agent: str | None, command: str | None) -> tuple[Wanted, ...]:
     if command is None:
         return roles
     if agent not in _BY_COMMAND:
+        own = agent if agent in CODED else f"profiles.{agent}"
         raise UsageError(
             f"--command cannot be used with the agent {agent}",
-            f"To set the agent's path: nobrakes config set agents.{agent}.executable PATH. --command works only with "
+            f"To set the agent's path: nobrakes config set agents.{own}.executable PATH. --command works only with "
             f"{' or '.join(_BY_COMMAND)}.",
         )
     try:

@@ -556,7 +556,7 @@ def degraded(store: "Store", paths: Paths, config: "Config") -> tuple[str, ...]:
     seen = abilities.recall(paths)
 
     def version(name: str, program: str, mark: str) -> str | None:
-        return abilities.noted(paths, program, mark) if name in abilities.PROVEN else ""
+        return abilities.noted(paths, program, mark) if abilities.reports_version(name) else ""
 
     agents = config.agents
     found = (

@@ -16,10 +16,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ... import extras
-from ...abilities import INSTALL
+from ...abilities import how_to_install
 from ...agents.limits import MachineLimits, MachineRoom
 from ...beads.model import BeadType, Role, Status, is_with_person
 from ...beads.work_status import STANDSTILL_SHOWN, Standstill
+from ...config.sections import AgentSettings
 from ...config.settings import Config
 from ...daemon.model import Board, Starts
 from ...daemon.service import control
@@ -284,12 +285,13 @@ def agent_blocker(name: str, config: "Config", here: Here) -> Blocker | None:
         what = f"the agent {name} has no command: agents.{name}.command is empty"
         line = f"nobrakes config set agents.{name}.command 'my-agent --its-options'"
         return Blocker(Kind.NO_AGENT, what, "", (line,), f"set the command that starts the agent in {CONFIG}")
+    usual = AgentSettings().command(name)
     if which(command[0], path=here.environment.get("PATH", os.defpath)) is None:
         what = f"the agent {name} is not installed: `{command[0]}` is not on PATH"
-        if name in INSTALL and command[0] == name:
-            cure = f"install the agent (`{INSTALL[name]}`), or choose another under [agents] in {CONFIG}"
+        if command == usual and (install := how_to_install(name)):
+            cure = f"install the agent (`{install}`), or choose another under [agents] in {CONFIG}"
         return Blocker(Kind.NO_AGENT, what, "", commands, cure)
-    if os.path.basename(command[0]) != name:
+    if not usual or os.path.basename(command[0]) != usual[0]:
         return None  # a person's own command may bring its login along
     adapter = ADAPTERS[name]
     names = (*adapter.credentials, *config.agents.environment)
@@ -321,7 +323,13 @@ def _closure(config: "Config", here: Here) -> str:
     if wall == "landlock" and (mode == "none" or here.sandbox_trouble()):
         trouble = here.wall_trouble()
         return NO_WALL.format(trouble) if trouble else ""
-    return ""
+    names = [name for name in config.agents.agent_choice().names() if config.agents.is_unbounded(name)]
+    if not names or (mode != "none" and not here.sandbox_trouble()) or (wall != "none" and not here.wall_trouble()):
+        return ""
+    return (
+        f"nothing confines {', '.join(names)}: no sandbox and no wall work here, and nobrakes can set no permissions "
+        f'of the agent. agents.profiles.{names[0]}.permissions = "bypass" starts it nevertheless, with all your rights'
+    )
 
 
 def shaper_blockers(config: "Config", here: Here, is_alone: bool) -> list[Blocker]:

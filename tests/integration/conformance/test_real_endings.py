@@ -14,7 +14,7 @@ import pytest
 
 from nobrakes.beads.model import TABLE, Session
 from nobrakes.beads.model import Outcome as O
-from nobrakes.conformance import DUMMY, Dialect
+from nobrakes.conformance import DUMMY, TRIALS, Dialect
 from tests.integration.claude.conftest import CLI, own_network
 from tests.support.real_clis import CODEX, GEMINI
 
@@ -43,7 +43,7 @@ def play(folder: Path, name: str, steps: list[dict[str, Any]], **spec: Any) -> d
 
 
 def tool(name: str, command: str) -> dict[str, Any]:
-    return {"tools": [list(Dialect(name, "", 0).shell(command))]}
+    return {"tools": [list(Dialect(name, "", 0, TRIALS[name]).shell(command))]}
 
 
 REFUSALS = [
@@ -131,7 +131,7 @@ def test_hooks_that_are_switched_off_at_work_stay_on(tmp_path: Path) -> None:
 def test_its_own_permissions_let_through_the_contract_git_and_edits_and_nothing_else(tmp_path: Path, name: str) -> None:
     outside = tmp_path / "ground" / "outside"
     steps = [
-        {"tools": [list(Dialect(name, "", 0).write(f"{tmp_path}/ground/workspace", "made", "made"))]},
+        {"tools": [list(Dialect(name, "", 0, TRIALS[name]).write(f"{tmp_path}/ground/workspace", "made", "made"))]},
         tool(name, "git add made && git commit -q -m Made"),
         tool(name, "python3 -m unittest --help"),
         tool(name, f"python3 -c \"open('{outside}', 'w')\""),
