@@ -49,6 +49,7 @@ WHOLE = (
     "test_docs_run.py",
     "test_examples.py",
     "test_first_screens.py",
+    "test_fleet.py",
     "test_journeys.py",
     "test_morning.py",
     "test_profiles.py",

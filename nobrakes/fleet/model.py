@@ -102,8 +102,9 @@ def spec_of(
     view: Mapping[str, Any],
     has_all_files: bool = False,
     channel: str = "",
+    reports: Sequence[tuple[str, str]] = (),
 ) -> bytes:
-    """The run as fleet.on_node and the node need it."""
+    """The run as fleet.on_node and the node need it. `reports`: (directory, glob) of the checks' result files."""
     paths, settings = ports.paths, ports.config().fleet
     git = os.path.dirname(ports.git.lent()[0])
     own = [path for path in view["own"] if not path.startswith(f"{channel}/")] if channel else []
@@ -129,6 +130,7 @@ def spec_of(
         "ships": [path for path in (*view["inner"], *own) if path != os.path.join(channel, "out")],
         "made": [os.path.join(channel, "out")] if channel else [],
         "lets_in": lets_in,
+        "reports": list(reports),
         "closure": {} if settings.unconfined else dict(view),
     }
     return json.dumps(spec).encode()
@@ -154,6 +156,7 @@ def parsed(text: str, drained: Sequence[str] = ()) -> Fleet:
             Loss(float(one["at"]), *(str(one[name])[:500] for name in ("run", "node", "why")))
             for one in found["losses"]
         ]
+        nodes.sort(key=lambda one: one.name)
         return Fleet(float(found["at"]), str(found["trouble"])[:500], tuple(nodes), tuple(losses))
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"the state of the nodes cannot be read: {error}") from error

@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import __version__
+from ..globs import matching
 from ..host import proctable
 from ..host.confine import Confined
 from ..host.proctable import HOME_MARKER, RUN_MARKER, Tree
@@ -107,10 +108,11 @@ class Execution:
     """One command of a run."""
 
     def __init__(
-        self, child: "subprocess.Popen[bytes]", tree: Tree, stdin: bytes, condition: threading.Condition
+        self, child: "subprocess.Popen[bytes]", tree: Tree, stdin: bytes, condition: threading.Condition, since: int
     ) -> None:
         self.child = child
         self.tree = tree
+        self.since = since
         self.out, self.err = Output(child.stdout, condition), Output(child.stderr, condition)
         threading.Thread(target=self._write, args=(stdin,), daemon=True).start()
 
@@ -218,6 +220,8 @@ class Session:
         environment["PATH"] = os.pathsep.join((tools, environment.get("PATH", os.defpath)))
         wake = _made(os.path.join(self.top, "wake"))
         environment |= {RUN_MARKER: f"{self.name}.{number}", HOME_MARKER: wake}
+        with tempfile.TemporaryFile(dir=self.top) as now:
+            since = os.fstat(now.fileno()).st_ctime_ns
         argv = [self.here(word) for word in words["argv"]]
         cwd = self.here(words["cwd"])
         confined = self._confined(environment)
@@ -233,7 +237,7 @@ class Session:
         process = proctable.look(child.pid)
         mark = process.mark if process else proctable.ended_mark()
         tree = Tree(f"{self.name}.{number}", wake, child.pid, mark)
-        self.executions[number] = Execution(child, tree, stdin, self.condition)
+        self.executions[number] = Execution(child, tree, stdin, self.condition, since)
 
     def _confined(self, environment: Mapping[str, str]) -> Confined:
         """This machine's sandbox with the run's view."""
@@ -273,6 +277,7 @@ class Session:
                     break
                 self.condition.wait(0.02)
         news += self._changes(is_all=is_over or time.monotonic() - self._inspected_at > 1.0)
+        news += self._reports(one.since) if is_over else b""
         code = one.child.returncode if is_over else None
         return {"code": code, "out": len(out), "err": len(err), "alive": self._activity(one)}, out + err + news
 
@@ -301,6 +306,18 @@ class Session:
             self.mirrored[where] = parcel.state_of(path) if is_inbox else now
         if is_all:
             self._inspected_at = time.monotonic()
+        return b"".join(parts)
+
+    def _reports(self, since: int) -> bytes:
+        """The result files of the checks that were written since then, by the inode's own moment."""
+        parts = []
+        checkout = self.here(self.spec["workspace"])
+        for directory, glob in self.spec["reports"]:
+            top = os.path.join(checkout, directory)
+            if os.path.realpath(top) != os.path.normpath(os.path.join(os.path.realpath(checkout), directory)):
+                continue  # a link, which may lead out of the workspace
+            fresh = [path for path, (_, *times) in parcel.state_of(top).items() if times and times[2] >= since]
+            parts.append(parcel.pack(top, matching(fresh, (glob,)), os.path.join(self.spec["place"], directory)))
         return b"".join(parts)
 
     def stop(self, number: str) -> None:

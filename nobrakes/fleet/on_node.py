@@ -20,6 +20,7 @@ import socket
 import sys
 import time
 
+from ..globs import matches
 from ..paths import process_environment
 from . import parcel
 
@@ -216,8 +217,13 @@ class Remote:
                 return 128 - code if code < 0 else code
 
     def _place(self, news: bytes) -> None:
-        """Write what an agent's folders got on the node: only where the run lets it."""
+        """Write what an agent's folders got on the node, and checks' result files: only where the run lets it."""
         parcel.unpack(self.spec["root"], news, self.spec["lets_in"])
+        tops = [(os.path.join(self.spec["place"], one, ""), glob) for one, glob in self.spec["reports"]]
+        for path, kind, mode, content in parcel.entries(news) if tops else ():
+            inner = [(path[len(top) :], glob) for top, glob in tops if path.startswith(top)]
+            if kind == "file" and any(".git" not in one.split("/") and matches(one, (glob,)) for one, glob in inner):
+                parcel.write(self.spec["root"], path, kind, mode, content)
 
     def _collect(self) -> None:
         parts: list[bytes] = []

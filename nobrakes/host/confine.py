@@ -216,16 +216,17 @@ class Confinement:
         read: tuple[str, ...] = (),
         commit: str = "",
         prologue: Sequence[Argv] = (),
+        reports: Sequence[tuple[str, str]] = (),
     ) -> Confined:
         """The confinement of a validation or red proof of `commit`, which may read these folders of its run.
-        `prologue` makes the checkout."""
+        `prologue` makes the checkout; `reports`: (directory, glob) of files that a node sends back."""
         if self.is_remote():
             from ..fleet.model import spec_of, view_of
 
             view = view_of(self.ports.config().sandbox, checkout, inner=read)
-            spec = spec_of(
-                self.ports, "check", os.path.basename(folder), folder, (commit,), view, self._needs_all_files(prologue)
-            )
+            is_whole = self._needs_all_files(prologue)
+            name = os.path.basename(folder)
+            spec = spec_of(self.ports, "check", name, folder, (commit,), view, is_whole, reports=reports)
             return Confined(folder=folder, spec=spec)
         if self.nothing():
             return Confined()

@@ -245,7 +245,8 @@ class Validation:
         # inside, since the checkout may hold links that lead out of it
         copy = (("cp", "-R", os.path.join(over, "."), path),) if files else ()
         made = ports.git.scratch(commit, path)
-        confined = self.confinement.check(path, folder, (over,) if files else (), commit, made)
+        reports = tuple((check.directory, check.report) for check in contract.checks if check.report)
+        confined = self.confinement.check(path, folder, (over,) if files else (), commit, made, reports)
         if self.confinement.home(folder):
             files[MADE] = b""  # the folder is made with it
         if carried:
