@@ -41,6 +41,7 @@ class Paths:
     judged = _Below("config.checked")  # the validated settings (config.settings)
     snapshot = _Below("beads.jsonl")
     since = _Below("beads.since.jsonl")
+    synced = _Below("beads.synced.jsonl")  # a file of Beads at its last sync (plans.beads_file)
     runs = _Below("runs")  # one folder a child process: prompt, logs, exit codes
     wake = _Below("wake")  # the only folder that the daemon watches: touching a file here wakes it
     workspaces = _Below("workspaces")

@@ -195,8 +195,7 @@ def init(
     ] = None,
     command: Annotated[str | None, Field("The command of the agent, if it is acp or script.", ("--command",))] = None,
     merge_driver: Annotated[
-        bool | None,
-        Field("Let git merge .nobrakes/beads.jsonl by nobrakes' rules.", ("--merge-driver/--no-merge-driver",)),
+        bool | None, Field("Let git merge the graph by nobrakes' rules.", ("--merge-driver/--no-merge-driver",))
     ] = None,
 ) -> Output:
     """Set nobrakes up in this repository. You can run it again: it keeps everything that exists, except the agent if
@@ -241,10 +240,15 @@ def init(
 def _wants_merge_driver(paths: "Paths", wanted: bool | None) -> bool:
     from ..config.setup.init import has_merge_driver, is_shared
 
-    if wanted is not None or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return bool(wanted)
-    is_asked = is_shared(paths) and not has_merge_driver(paths)
-    return is_asked and confirm("Let git merge .nobrakes/beads.jsonl field by field, when others change it too?")
+    if (
+        wanted is None
+        and sys.stdin.isatty()
+        and sys.stdout.isatty()
+        and is_shared(paths)
+        and not has_merge_driver(paths)
+    ):
+        return confirm("Let git merge .nobrakes/beads.jsonl field by field, when others change it too?")
+    return bool(wanted)
 
 
 def _missing(report: "InitReport", agents: bool, checks: bool) -> list[str]:

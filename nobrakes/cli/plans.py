@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..app import App
     from ..beads.proposals import ProposedChange
     from ..features.service.strategy import ChangedBead, StrategyView
+    from ..plans.beads_file import BeadsSync
     from ..plans.nodes import PlanNode
     from ..plans.service import PlanReport
 
@@ -293,11 +294,6 @@ def _named(word: str, ids: Sequence[str], between: str = ", ") -> list[str]:
     return [f"{word}: {first_of(ids, SHOWN, between)}"] if ids else []
 
 
-def _text(path: str) -> str:
-    with open(path, "rb") as file:
-        return file.read().decode("utf-8", "surrogateescape")
-
-
 Version = Annotated[str, Field("A version of the file, as git names it.", metavar="FILE")]
 
 
@@ -312,11 +308,48 @@ def merge_snapshot(
     from ..files import write_atomic
     from ..snapshot import record_merge
 
-    old, first, second = map(_text, (base, ours, theirs))
+    old, first, second = (Path(one).read_bytes().decode("utf-8", "surrogateescape") for one in (base, ours, theirs))
     merged = record_merge.merge_texts(old, first, second, path)
     write_atomic(ours, merged.text().encode("utf-8", "surrogateescape"), None)
     for note in merged.notes:
         print(f"{path}: {note}", file=sys.stderr)
-    told = [f"{one.id}: {one.key}" for one in merged.conflicts]
+    told = [f"{id_}: {key}" for id_, key, *_ in merged.conflicts]
     error = NobrakesError(f"{path}: {count(len(told), 'conflict')}: {', '.join(told)}") if told else None
     return Output({"conflicts": merged.conflicts, "notes": merged.notes}, lambda screen: str(error or ""), error)
+
+
+def sync_beads(
+    file: Annotated[str, Field("The JSONL file (default: in the folder .beads).", ("--file",))] = "",
+    dry_run: Annotated[bool, Field("Only show what would change.", ("--dry-run",))] = False,
+    live: Annotated[bool, Field("New beads are live, and changes of live beads take effect now.", ("--live",))] = False,
+) -> Output:
+    """Keep a file of Beads (`bd`, `br`) and nobrakes' beads in step, both ways. Run it again at any time.
+
+    It compares both with the last time. A text that changed in both is a conflict: each keeps its own,
+    until you make them the same. New beads of the file become drafts, and changes of live beads wait for `nobrakes
+    approve`; a status takes effect now. Lines that nobody changed stay as they are."""
+    from ..files import wake
+    from ..plans import beads_file
+
+    with opened() as app:
+        path = beads_file.file_of(app.paths, file)
+        done = beads_file.sync(app.store, app.paths, path, actor(), live=live, dry_run=dry_run)
+        if done.taken and not dry_run:
+            wake(app.paths)
+        then = _approval(app) if done.plan and (done.plan.proposed or (done.plan.new and not live)) else ""
+    error = NobrakesError(count(len(done.conflicts), "conflict")) if done.conflicts else None
+    return Output(done, lambda screen: "\n".join(_synced(done, then)), error)
+
+
+def _synced(done: "BeadsSync", then: str) -> Iterator[str]:
+    for where, changes in (("to the file", done.written), ("to nobrakes", done.taken)):
+        yield f"{count(len(changes), 'change')} {where}" + ("" if done.applied else "  (nothing was written)")
+        for bead, key, before, after in changes[:SHOWN]:
+            yield f"  {bead}  " + (f"{key}: {_value(before)} -> {_value(after)}" if key else f"new: {_value(after)}")
+        if len(changes) > SHOWN:
+            yield f"  … and {len(changes) - SHOWN} more: --json"
+    for bead, key, there, here in done.conflicts:
+        yield f"conflict: {bead}  {key}: {_value(there)} in the file, {_value(here)} here"
+    yield from (one_line(note) for note in done.notes[:SHOWN])
+    if then:
+        yield f"to approve: {then}"

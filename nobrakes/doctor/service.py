@@ -397,10 +397,7 @@ def _git(patient: _Patient) -> Iterator[Finding]:
         text = "`git sparse-checkout set` can remove .nobrakes, because its .gitignore is outdated. Before that command"
         yield Finding("git", OK, f"{text}, type: nobrakes init; and commit .gitignore and .gitattributes in .nobrakes")
     if init.has_merge_driver(patient.paths) is False:
-        text = (
-            "git merges the graph line by line in this clone. To merge it field by field: nobrakes init --merge-driver"
-        )
-        yield Finding("git", WARNING, text)
+        yield Finding("git", WARNING, "git merges the graph line by line in this clone: nobrakes init --merge-driver")
     for text in init.told(patient.paths.root, patient.config) if patient.config else ():
         yield Finding("git", WARNING, text)
 

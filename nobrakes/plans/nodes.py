@@ -718,7 +718,7 @@ def _plan(found: interop.Imported, source: str) -> Plan:
     def nodes() -> Iterator[PlanNode]:
         while beads:
             bead = beads.popleft()
-            yield _file_node(bead, f"line {lines[bead.id]}", edges)
+            yield file_node(bead, f"line {lines[bead.id]}", edges)
 
     return Plan(deque(nodes()), False, source, problems)
 
@@ -743,7 +743,9 @@ class _Content(Mapping[str, Any]):
         return len(CONTENT)
 
 
-def _file_node(bead: Bead, where: str, edges: dict[tuple[str, DependencyType], list[str]]) -> PlanNode:
+def file_node(bead: Bead, where: str, edges: dict[tuple[str, DependencyType], list[str]]) -> PlanNode:
+    """A bead of a file; its dependencies are taken out of `edges`."""
+
     def needs(kind: DependencyType) -> tuple[str, ...]:
         return tuple(sorted(edges.pop((bead.id, kind), ())))
 

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 _NOTHING: frozenset[str] = frozenset()
 _DEPENDENCY: Callable[[tuple[str, str, DependencyType]], Dependency] = partial(tuple.__new__, Dependency)
 SMALL = 200
-LARGE = 50_000
-"""Beads of a file up to which a circle names the lines of its beads."""
+LARGE = 50_000  # beads of a file up to which a circle names its lines
 
 
 @dataclass

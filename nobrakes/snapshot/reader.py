@@ -1,7 +1,6 @@
 """Beads JSONL, in: tolerant of real files, and every loss is reported.
 
-1. Conflict markers, named by line, refuse the file. Otherwise all that is usable is read, and the rest is a problem
-   with its line.
+1. Conflict markers refuse the file. Otherwise all that is usable is read, and the rest is a problem with its line.
 2. Of two records with one id the last counts, as in Beads. Tombstones are left out.
 3. Unknown keys and dependencies are kept in `metadata["x_beads"]`, so that writing loses nothing. Computed keys are
    dropped.
@@ -24,7 +23,7 @@ from ..decisions.model import Escalation, EscalationType
 from ..errors import BadBead, PlanError, UsageError
 from ..events.kinds import MARKS_BEGIN
 from ..records import frozen
-from ..text.cleaning import count
+from ..text.cleaning import count, first_of
 from .beads_jsonl import ATTEMPT, ATTEMPT_KEYS, ESCALATION, MAX_TEXT, OURS, SETTINGS, TEXTS, TIMESTAMPS, written
 
 # A word that is not in its table is reported by the reader and never guessed.
@@ -285,7 +284,7 @@ def records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int, 
     found: dict[str, tuple[int, dict[str, Any]]] = {}
     for number, raw in _records(text.split("\n"), where, problems):
         if raw["id"] in found:
-            problems.append(_twice(number, raw["id"]))
+            problems.append(repeated(number, raw["id"]))
         found[raw["id"]] = (number, raw)
     return found
 
@@ -314,17 +313,14 @@ def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[
             yield number, raw
 
 
-MAX_NAMED = 20
-
-
-def marked(where: str, numbers: Sequence[int]) -> PlanError:
+def marked(where: str, lines: Sequence[int]) -> PlanError:
     """The error for a file with conflict markers in these lines."""
-    first, *rest = map(str, numbers)
-    more = f"; also in line {', '.join(rest[:MAX_NAMED])}{', …' if len(rest) > MAX_NAMED else ''}" if rest else ""
-    return PlanError(f"{where}:{first}: the file contains git's conflict markers{more}", "Resolve the merge first.")
+    more = f"; also in line {first_of([*map(str, lines[1:])], 20)}" if lines[1:] else ""
+    text = f"{where}:{lines[0]}: the file contains git's conflict markers{more}"
+    return PlanError(text, "Resolve the merge first.")
 
 
-def _twice(number: int, bead: str) -> str:
+def repeated(number: int, bead: str) -> str:
     return f"line {number}: {bead} appears twice; the last entry is used"
 
 
@@ -339,7 +335,7 @@ def parse_lines(lines: Callable[[], Iterable[str]], where: str) -> Imported:
     deleted: set[str] = set()
     for number, raw in _records(lines(), where, problems):
         if raw["id"] in last:
-            problems.append(_twice(number, raw["id"]))
+            problems.append(repeated(number, raw["id"]))
         last[raw["id"]] = number
         if raw.get("assignee"):
             problems.append(f"not imported: line {number}: {raw['id']}: the assignee {str(raw['assignee'])[:80]}")

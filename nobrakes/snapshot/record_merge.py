@@ -1,4 +1,4 @@
-"""Beads JSONL, merged three-way: the rules of git's merge driver.
+"""Beads JSONL, merged three-way: the rules of git's merge driver and of `sync beads`.
 
 1. Records are matched by id and merged key by key. A key that one side changed gets that side's value.
 2. Of two changed statuses a closed one wins, else the later; what closed a bead goes with it. Lists are sets, and no
@@ -10,56 +10,36 @@
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import PlanError
 from ..records import frozen
-from .reader import CLOSED_WORDS, MARKERS, TOMBSTONE, marked, moment
+from .reader import CLOSED_WORDS, MARKERS, TOMBSTONE, marked, moment, repeated
 
 Record = dict[str, Any]
-TOMBSTONE_SECONDS = 30 * 86400.0 + 3600.0
-"""How long a tombstone wins, with the hour that Beads allows for clocks that differ."""
-
-_BY_LATER = frozenset(
-    (
-        *("issue_type", "assignee", "owner", "content_hash", "source_repo", "parent", "dependency_count"),
-        *(
-            "dependent_count",
-            "comment_count",
-            "deleted_by",
-            "delete_reason",
-            "original_type",
-            "updated_by",
-            "close_reason",
-        ),
-        *("closed_by_session", "status"),
-    )
-)
-_CLOSING = ("closed_at", "close_reason", "closed_by_session")
+TOMBSTONE_SECONDS = 30 * 86400.0 + 3600.0  # as long as in Beads, with an hour for clocks that differ
+_LATER_WORDS = """status issue_type assignee owner parent content_hash source_repo dependency_count dependent_count
+comment_count close_reason closed_by_session deleted_by delete_reason original_type updated_by"""
+_BY_LATER = frozenset(_LATER_WORDS.split())
 _TIMES = frozenset(("defer_until", "last_activity", "ts"))
 OWN = "x_nobrakes"
-
-
-@frozen
-class Conflict:
-    """A key of a record that no rule decides, with both values."""
-
-    id: str
-    key: str
-    ours: Any
-    theirs: Any
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
+_WITH_STATUS = frozenset(
+    ("status", "closed_at", "close_reason", "closed_by_session", f"{OWN}.status", f"{OWN}.merged_commit")
+)
+Change = tuple[str, str, Any, Any]
+"""A record's id, one of its keys, and both values."""
 
 
 @dataclass
 class Lines:
-    """A file's lines by key: a record's id, or a text that no id is. `numbers`: where each was; `twice`: ids that an
-    earlier line had too (the last one counts)."""
+    """A file's lines by key: a record's id, or a text that is not an id. `twice`: told of each key in two lines."""
 
     texts: dict[str, str] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
-    numbers: dict[str, int] = field(default_factory=dict)
     twice: list[str] = field(default_factory=list)
 
 
@@ -75,17 +55,15 @@ def lines_of(text: str, where: str) -> Lines:
             value = json.loads(line)
         except (ValueError, RecursionError):
             value = None
-        key = f"\n{line}"  # no id has a line break
-        if isinstance(value, dict):
-            if isinstance(value.get("id"), str):
-                key = value["id"]
-            elif isinstance(value.get("key"), str):
-                key = f"\n{value.get('_type')} {value['key']}"
-        if key in found.numbers:
-            found.twice.append(f"{where}:{number}: {key.strip()[:80]} was already in line {found.numbers[key]}")
-        found.texts[key], found.numbers[key] = line, number
-        if isinstance(value, dict):
-            found.records[key] = value
+        record = value if isinstance(value, dict) else {}
+        is_named = isinstance(record.get("key"), str)
+        key = f"\n{record.get('_type')} {record['key']}" if is_named else f"\n{line}"  # no id has a line break
+        key = record["id"] if isinstance(record.get("id"), str) else key
+        if key in found.texts:
+            found.twice.append(repeated(number, key.strip()[:80]))
+        found.texts[key] = line
+        if record:
+            found.records[key] = record
     return found
 
 
@@ -94,15 +72,13 @@ class Merged:
     """`lines`: each key's text, or two where they conflict. `notes`: what was decided that a person may want to see."""
 
     lines: Mapping[str, tuple[str, ...]]
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[Change, ...]
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:
         """With git's conflict markers around the two lines of a conflict."""
-        return "".join(
-            f"{one[0]}\n" if len(one) == 1 else f"<<<<<<< ours\n{one[0]}\n=======\n{one[1]}\n>>>>>>> theirs\n"
-            for one in self.lines.values()
-        )
+        marked = "<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n"
+        return "".join((marked if len(one) == 2 else "{}\n").format(*one) for one in self.lines.values())
 
 
 def merge_texts(base: str, ours: str, theirs: str, where: str) -> Merged:
@@ -111,52 +87,36 @@ def merge_texts(base: str, ours: str, theirs: str, where: str) -> Merged:
     try:
         return merge(*(lines_of(text, f"{side} {where}") for side, text in sides.items()))
     except PlanError as error:
-        texts = ours.removesuffix("\n"), theirs.removesuffix("\n")
-        return Merged({"": texts}, (Conflict(where, str(error), "", ""),))
+        return Merged({"": (ours.removesuffix("\n"), theirs.removesuffix("\n"))}, ((where, str(error), "", ""),))
 
 
 def merge(base: Lines, ours: Lines, theirs: Lines) -> Merged:
-    """Every line of both sides that neither removed."""
+    """Every line of both sides that neither removed: by id if both are, else new ones of theirs at their places."""
     found: dict[str, tuple[str, ...]] = {}
-    conflicts: list[Conflict] = []
+    conflicts: list[Change] = []
     notes: list[str] = []
-    for key in _in_order(ours, theirs):
-        ours_text, theirs_text, base_text = ours.texts.get(key), theirs.texts.get(key), base.texts.get(key)
-        if ours_text is None or theirs_text is None:
-            there = ours_text or theirs_text or ""
-            before, now = base.records.get(key), (theirs if ours_text is None else ours).records.get(key)
-            if base_text is None or (now is not None and before is not None and not _same_record(before, now)):
-                found[key] = (there,)
-                if base_text is not None:
-                    notes.append(f"{key.strip()[:80]}: removed on one side, changed on the other, and therefore kept")
-            continue
-        mine, other, old = ours.records.get(key), theirs.records.get(key), base.records.get(key)
-        is_buried = mine and other and TOMBSTONE in (mine.get("status"), other.get("status"))
-        if (
-            mine is None
-            or other is None
-            or _same_record(mine, other)
-            or (base_text in (ours_text, theirs_text) and not is_buried)
-        ):
-            found[key] = (theirs_text if ours_text == base_text else ours_text,)
-            continue
-        one = merge_record(old or {}, mine, other)
-        conflicts += one.conflicts
-        made = [one.ours] if not one.conflicts else [one.ours, one.theirs]
-        known = ((mine, ours_text), (other, theirs_text))
-        found[key] = tuple(next((text for record, text in known if record == value), line(value)) for value in made)
+    keys = spliced(list(ours.texts), list(theirs.texts))
+    for key in sorted(keys) if all(list(one.texts) == sorted(one.texts) for one in (ours, theirs)) else keys:
+        texts = [one.texts[key] for one in (ours, theirs) if key in one.texts]
+        sides = [one.records[key] for one in (ours, theirs) if key in one.records]
+        before = base.records.get(key, {})
+        if len(texts) == 1 and (key not in base.texts or (sides and not same(before, sides[0]))):
+            found[key] = (texts[0],)
+            if key in base.texts:
+                notes.append(f"{key.strip()[:80]}: removed on one side, changed on the other, and therefore kept")
+        elif len(texts) == 2 and (texts[0] == texts[1] or len(sides) < 2):
+            found[key] = (texts[0],)
+        elif len(texts) == 2:
+            mine, other, open_ = merge_record(before, *sides)
+            conflicts += open_
+            made = [mine, other] if open_ else [mine]
+            known = [*zip(sides, texts, strict=True)]
+            found[key] = tuple(next((text for record, text in known if record == one), line(one)) for one in made)
     return Merged(found, tuple(conflicts), tuple(notes))
 
 
 def line(record: Any) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-
-
-def _in_order(ours: Lines, theirs: Lines) -> list[str]:
-    """By id if both are; else ours, each new one of theirs behind the one that it follows there."""
-    if all(list(one.texts) == sorted(one.texts) for one in (ours, theirs)):
-        return sorted({**ours.texts, **theirs.texts})
-    return spliced(list(ours.texts), list(theirs.texts))
 
 
 def spliced(first: list[str], second: Iterable[str]) -> list[str]:
@@ -170,63 +130,46 @@ def spliced(first: list[str], second: Iterable[str]) -> list[str]:
     return [*behind.get("", ()), *(one for name in first for one in (name, *behind.get(name, ())))]
 
 
-@dataclass
-class MergedRecord:
-    """The merged record; where there are conflicts, once with each side's value of their keys."""
-
-    ours: Record
-    theirs: Record
-    conflicts: list[Conflict]
-
-
-def merge_record(base: Record, ours: Record, theirs: Record) -> MergedRecord:
-    """One bead of both sides, key by key."""
+def merge_record(base: Record, ours: Record, theirs: Record) -> tuple[Record, Record, list[Change]]:
+    """One bead of both sides, key by key; with conflicts, once with each side's value of their keys."""
     buried = [one for one in (ours, theirs) if one.get("status") == TOMBSTONE]
-    if len(buried) == 2:
-        wins = max(buried, key=lambda one: (_time(one.get("deleted_at")), line(one)))
-        return MergedRecord(wins, wins, [])
     if buried:
-        alive = theirs if buried[0] is ours else ours
-        ended = _time(buried[0].get("deleted_at"))
-        wins = alive if 0 < ended < _time(alive.get("updated_at")) - TOMBSTONE_SECONDS else buried[0]
-        return MergedRecord(wins, wins, [])
-    made = _Merging(ours, theirs)
-    first, second = made.record(base, ours, theirs)
-    return MergedRecord(first, second, made.conflicts)
+        wins = max(buried, key=lambda one: (seconds(one.get("deleted_at")), line(one)))
+        alive = next((one for one in (ours, theirs) if one.get("status") != TOMBSTONE), {})
+        if 0 < seconds(wins.get("deleted_at")) < seconds(alive.get("updated_at")) - TOMBSTONE_SECONDS:
+            wins = alive
+        return wins, wins, []
+    made = _Merging(base, ours, theirs)
+    return *made.record(base, ours, theirs), made.conflicts
 
 
 class _Merging:
-    """One record being merged. `later`: which side was changed last; `closing`: whose status counts."""
+    """One record being merged. `is_ours_later`: which side changed last; `closing`: the side whose status counts."""
 
-    def __init__(self, ours: Record, theirs: Record) -> None:
+    def __init__(self, base: Record, ours: Record, theirs: Record) -> None:
         self.id = str(ours.get("id"))
-        self.conflicts: list[Conflict] = []
-        # of two that are equally old both orders give the same one
-        self.is_ours_later = (_time(ours.get("updated_at")), line(ours)) > (
-            _time(theirs.get("updated_at")),
-            line(theirs),
-        )
-        self.is_ours_closing: bool | None = None
+        self.conflicts: list[Change] = []
+        times = [(seconds(one.get("updated_at")), line(one)) for one in (ours, theirs)]
+        self.is_ours_later = times[0] > times[1]  # of two that are equally old both orders give the same one
+        self.closing = self._closing(base, ours, theirs)
         self.has_own = OWN in ours and OWN in theirs
 
     def record(self, base: Record, ours: Record, theirs: Record, path: str = "") -> tuple[Record, Record]:
-        if not path:
-            self.is_ours_closing = self._closing(base, ours, theirs)
         first: Record = {}
         second: Record = {}
         for key in spliced(list(ours), list(theirs)):
             old, mine, other = base.get(key), ours.get(key), theirs.get(key)
-            if self.is_ours_closing is not None and ((not path and key in _CLOSING) or (path, key) in _WITH_STATUS):
-                values = (mine, mine) if self.is_ours_closing else (other, other)
+            pair = ours, ours
+            if self.closing is not None and f"{path}{key}" in _WITH_STATUS:
+                pair = (ours, ours) if self.closing else (theirs, theirs)
             elif mine == old or (same(mine, old) and not same(other, old)):
-                values = other, other
-            elif same(mine, other) or same(other, old):
-                values = mine, mine
-            else:
+                pair = theirs, theirs
+            elif not (same(mine, other) or same(other, old)):
                 values = self._decided(key, path, old, mine, other)
-            for made, value in zip((first, second), values, strict=True):
-                if value is not None or (key in ours and key in theirs and mine is None is other):
-                    made[key] = value
+                pair = {key: values[0]}, {key: values[1]}
+            for made, one in zip((first, second), pair, strict=True):
+                if key in one and (one[key] is not None or one is ours or one is theirs):
+                    made[key] = one[key]
         return first, second
 
     def _closing(self, base: Record, ours: Record, theirs: Record) -> bool | None:
@@ -234,10 +177,8 @@ class _Merging:
         old, mine, other = (_status(one) for one in (base, ours, theirs))
         if mine == other:
             return None
-        if other == old:
-            return True
-        if mine == old:
-            return False
+        if old in (mine, other):
+            return other == old
         closed = [one[0] in CLOSED_WORDS for one in (mine, other)]
         return self.is_ours_later if closed[0] == closed[1] else closed[0]
 
@@ -245,28 +186,24 @@ class _Merging:
         chosen: Any
         kinds = [value for value in (mine, other) if value is not None]
         if all(isinstance(value, dict) for value in kinds):
-            before = old if isinstance(old, dict) else {}
-            return self.record(before, mine or {}, other or {}, f"{path}{key}.")
+            return self.record(old if isinstance(old, dict) else {}, mine or {}, other or {}, f"{path}{key}.")
         if all(isinstance(value, list) for value in kinds):
-            chosen = _set(key, *(value if isinstance(value, list) else [] for value in (old, mine, other)))
+            chosen = merge_set(key, *(value if isinstance(value, list) else [] for value in (old, mine, other)))
         elif key == "acceptance_criteria" and self.has_own:
             split = (str(value or "").split("\n") for value in (old, mine, other))
-            chosen = "\n".join(part for part in _set(key, *split) if part)
+            chosen = "\n".join(part for part in merge_set(key, *split) if part)
         elif key == "priority" and all(type(value) is int for value in (mine, other)):
             chosen = min(mine, other)
-        elif (key.endswith("_at") or key in _TIMES) and any(_time(value) for value in kinds):
-            later = _time(mine) >= _time(other)
+        elif (key.endswith("_at") or key in _TIMES) and any(seconds(value) for value in kinds):
+            later = seconds(mine) >= seconds(other)
             chosen = mine if later is not (key == "created_at") else other
-            chosen = chosen if _time(chosen) else mine or other
+            chosen = chosen if seconds(chosen) else mine or other
         elif key in _BY_LATER or path.startswith(f"{OWN}."):
             chosen = mine if self.is_ours_later else other
         else:
-            self.conflicts.append(Conflict(self.id, f"{path}{key}", mine, other))
+            self.conflicts.append((self.id, f"{path}{key}", mine, other))
             return mine, other
         return chosen, chosen
-
-
-_WITH_STATUS = frozenset((("", "status"), (f"{OWN}.", "status"), (f"{OWN}.", "merged_commit")))
 
 
 def _status(one: Record) -> tuple[str, str]:
@@ -274,60 +211,43 @@ def _status(one: Record) -> tuple[str, str]:
     return str(one.get("status") or "open"), str(own.get("status") or "") if isinstance(own, dict) else ""
 
 
-def _time(value: Any) -> float:
+def seconds(value: Any) -> float:
     """0: no time."""
-    try:
+    with suppress(ValueError, OverflowError):
         return moment(value)
-    except (ValueError, OverflowError):
-        return 0.0
-
-
-_EMPTY: tuple[Any, ...] = (None, "", [], {})
+    return 0.0
 
 
 def same(first: Any, second: Any) -> bool:
     """Whether the values say the same: nothing and an empty value do, and so do two spellings of a moment."""
     if first == second:
         return isinstance(first, bool) is isinstance(second, bool)
-    if first in _EMPTY and second in _EMPTY:
+    if first in _NOTHING and second in _NOTHING:
         return True
     if isinstance(first, str) and isinstance(second, str) and first[:4].isdigit() and second[:4].isdigit():
-        return bool(_time(first)) and _time(first) == _time(second)
+        return bool(seconds(first)) and seconds(first) == seconds(second)
     if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
         return all(same(*pair) for pair in zip(first, second, strict=True))
-    if isinstance(first, dict) and isinstance(second, dict):
-        return _same_record(first, second)
-    return False
+    is_record = isinstance(first, dict) and isinstance(second, dict)
+    return is_record and all(same(first.get(key), second.get(key)) for key in {**first, **second})
 
 
-def _same_record(first: Record, second: Record) -> bool:
-    return all(same(first.get(key), second.get(key)) for key in {**first, **second})
-
-
-def _member(key: str) -> Callable[[Any], str]:
-    """Which members of two lists are the same one."""
+def merge_set(key: str, old: list[Any], mine: list[Any], other: list[Any]) -> list[Any]:
+    """The members that neither side removed; a comment stays."""
 
     def name(value: Any) -> str:
-        if not isinstance(value, dict):
-            return line(value)
+        if not isinstance(value, dict) or key not in ("dependencies", "comments"):
+            return json.dumps(value, sort_keys=True)
         if key == "dependencies":
             return line([value.get("depends_on_id"), value.get("type") or "blocks"])
-        if key == "comments":
-            return line([value.get("author"), value.get("text"), _time(value.get("created_at"))])
-        return line(dict(sorted(value.items())))
+        return line([value.get("author"), value.get("text"), seconds(value.get("created_at"))])
 
-    return name
-
-
-def _set(key: str, old: list[Any], mine: list[Any], other: list[Any]) -> list[Any]:
-    name = _member(key)
     before, first, second = ({name(value): value for value in values} for values in (old, mine, other))
-
-    def members() -> Iterator[Any]:
-        for one in spliced(list(first), list(second)):
-            if one in first and one in second:
-                yield second[one] if same(first[one], before.get(one)) else first[one]
-            elif one not in before or key == "comments":
-                yield first.get(one, second.get(one))
-
-    return list(members())
+    found = []
+    for one in spliced(list(first), list(second)):
+        if one in first and one in second:
+            changed = [each[one] for each in (first, second) if not same(each[one], before.get(one))]
+            found.append(max(changed or [first[one]], key=lambda value: (len(line(value)), line(value))))
+        elif one not in before or key == "comments":
+            found.append(first.get(one, second.get(one)))
+    return found

@@ -47,6 +47,7 @@ FLOORS = (
         ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine", "fleet.gateway", "fleet.node"),
     ),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),
+    (SERVICE, ("plans.beads_file",)),
     (SERVICE, ("machine.registry", "machine.web_state")),
     (
         RULES,

@@ -321,27 +321,22 @@ def init(
     return InitReport(paths, tuple(created), detected, tuple(warnings), steps, branch, why, tests, changes)
 
 
-MERGE = "nobrakes"
-"""The name of the merge driver, in .gitattributes and in git's settings."""
-_MERGED = f"beads.jsonl merge={MERGE}\n".encode()
+_DRIVER = "merge.nobrakes.driver"
+_MERGE = f"{shlex.quote(sys.executable)} -P -m nobrakes merge-snapshot %O %A %B %P"  # -P: no code of the repository
+_MERGED = b"beads.jsonl merge=nobrakes\n"
 
 
 def has_merge_driver(paths: Paths) -> bool | None:
     """Whether git merges the snapshot with nobrakes here; None: .gitattributes does not name it."""
     if _MERGED not in for_git(paths.folder).get(".gitattributes", b""):
         return None
-    asked = ["config", "--get", f"merge.{MERGE}.driver"]
-    return command_line.run(asked, cwd=paths.root, env=CHECKOUT, expect=(0, 1)).text == _driver()
+    asked = ["config", "--get", _DRIVER]
+    return command_line.run(asked, cwd=paths.root, env=CHECKOUT, expect=(0, 1)).text == _MERGE
 
 
 def is_shared(paths: Paths) -> bool:
     """Whether the repository has a remote, so that others may change the graph too."""
     return bool(command_line.run(["remote"], cwd=paths.root, env=CHECKOUT).text)
-
-
-def _driver() -> str:
-    """Without the current folder, which is the repository, on Python's path."""
-    return f"{shlex.quote(sys.executable)} -P -m nobrakes merge-snapshot %O %A %B %P"
 
 
 def set_merge_driver(paths: Paths) -> list[str]:
@@ -351,9 +346,8 @@ def set_merge_driver(paths: Paths) -> list[str]:
     attributes = for_git(paths.folder).get(".gitattributes", b"")
     if _MERGED not in attributes:
         write_atomic(os.path.join(paths.folder, ".gitattributes"), attributes + _MERGED, None)
-    for name, value in (("name", "nobrakes' snapshot"), ("driver", _driver())):
-        command_line.run(["config", "--local", f"merge.{MERGE}.{name}", value], cwd=paths.root, env=CHECKOUT)
-    return [".gitattributes", f"merge.{MERGE} in git's settings"]
+    command_line.run(["config", "--local", _DRIVER, _MERGE], cwd=paths.root, env=CHECKOUT)
+    return [".gitattributes", "merge.nobrakes in git's settings"]
 
 
 def _adding(checks: Iterable[CheckSettings]) -> Iterator[Wanted]:

@@ -101,7 +101,7 @@ def test_what_no_rule_decides_is_a_conflict_of_two_lines_that_differ_in_it_alone
     base = record(description="d", labels=["x"])
     ours, theirs = {**base, "description": "o", "labels": []}, {**base, "description": "t", "priority": 0}
     found = merge_texts(text(base), text(ours), text(theirs), "f")
-    assert [(one.id, one.key, one.ours, one.theirs) for one in found.conflicts] == [("a", "description", "o", "t")]
+    assert found.conflicts == (("a", "description", "o", "t"),)
     marks, first, middle, second, end = found.text().splitlines()
     assert (marks, middle, end) == ("<<<<<<< ours", "=======", ">>>>>>> theirs")
     same_in_both = {"id": "a", "title": "A", "status": "open", "labels": [], "priority": 0, "updated_at": EARLY}
@@ -139,7 +139,7 @@ def test_the_snapshots_own_part_is_merged_with_its_status():
 def test_a_file_with_conflict_markers_is_a_conflict_as_a_whole():
     torn = f"<<<<<<< HEAD\n{text(record())}=======\n>>>>>>> x\n"
     found = merge_texts("", torn, text(record()), "f")
-    assert "ours f:1: the file contains git's conflict markers; also in line 3, 4" in found.conflicts[0].key
+    assert "ours f:1: the file contains git's conflict markers; also in line 3, 4" in found.conflicts[0][1]
     assert found.text() == f"<<<<<<< ours\n{torn}=======\n{text(record())}>>>>>>> theirs\n"
 
 
