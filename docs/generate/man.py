@@ -6,6 +6,7 @@
 import inspect
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from nobrakes import __version__
@@ -13,6 +14,7 @@ from nobrakes.cli.main import function_of
 from nobrakes.cli.parsing import before, load, root
 from nobrakes.command_table import COMMANDS, FIRST, JOURNEYS, Entry, example
 
+CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
 _ABOUT = """nobrakes runs coding agents in a git repository and merges only work that passes the project's checks. You
 approve the plan; nobrakes assigns the work to agents, watches them, runs the checks, and merges or rejects each change.
 Without a command, nobrakes prints what to do next. Every command accepts --help, and --json for programs."""
@@ -64,7 +66,8 @@ def _command(entry: Entry) -> Iterator[str]:
 
 def man_page() -> str:
     """The page; equal text for equal commands."""
-    out = [f'.TH NOBRAKES 1 "" "nobrakes {__version__}" "User Commands"']
+    day = re.search(rf"^## \[{re.escape(__version__)}\] - (\S+)$", CHANGELOG.read_text(encoding="utf-8"), re.MULTILINE)
+    out = [f'.TH NOBRAKES 1 "{day[1] if day else ""}" "nobrakes {__version__}" "User Commands"']
     out += [".SH NAME", "nobrakes \\- run coding agents unattended; only work that passes your checks is merged"]
     out += [".SH SYNOPSIS", "\\fBnobrakes\\fR [\\fIOPTIONS\\fR] [\\fICOMMAND\\fR [\\fIARGUMENTS\\fR]]"]
     out += [

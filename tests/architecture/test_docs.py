@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from docs.generate import files, reference
+from nobrakes import __version__
 from nobrakes.agents.adapter import OUTCOMES, PREFIX
 from nobrakes.agents.service import client
 from nobrakes.app import SEEN_BY_CHILDREN
@@ -230,13 +231,21 @@ def test_a_design_page_says_of_a_file_what_the_file_says(page: Path) -> None:
 VERBS = {"Added": "Add ", "Changed": "Change ", "Fixed": "Fix ", "Removed": "Remove "}
 
 
-def test_the_unreleased_part_of_the_changelog_is_a_summary_by_kind() -> None:
-    part = (ROOT / "CHANGELOG.md").read_text().split("## [Unreleased]\n")[1].split("\n## [")[0].splitlines()
-    assert len(part) <= 60, "extend the line of a theme, or make two lines one"
-    assert [line.removeprefix("### ") for line in part if line.startswith("#")] == list(VERBS)
-    for line in filter(None, part):
+def test_the_newest_part_of_the_changelog_is_a_summary_by_kind() -> None:
+    """What is not released yet has lists alone; a version begins with a few lines for a person."""
+    name, part = (ROOT / "CHANGELOG.md").read_text().split("\n## [")[1].split("\n", 1)
+    prose, *lists = part.partition("### ")
+    lines = "".join(lists).splitlines()
+    assert len(lines) <= 60, "extend the line of a theme, or make two lines one"
+    assert [line.removeprefix("### ") for line in lines if line.startswith("#")] == list(VERBS)
+    for line in filter(None, lines):
         assert line.startswith(("### ", "- ")), f"no entry: {line}"
         assert len(line) <= 300, f"too long for a line: {line}"
+    if name == "Unreleased]":
+        assert prose.strip() == ""
+    else:
+        assert re.fullmatch(rf"{re.escape(__version__)}\] - \d{{4}}-\d\d-\d\d", name), "the version of this checkout"
+        assert 5 <= len(prose.strip().splitlines()) <= 25 and max(map(len, prose.splitlines())) <= 140
 
 
 def test_each_entry_of_the_changelog_begins_with_its_verb() -> None:

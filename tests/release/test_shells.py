@@ -38,6 +38,4 @@ def test_a_shell_completes(shell: str, words: str, offered: str, tmp_path: Path)
 def test_the_man_page_is_well_formed() -> None:
     page = ROOT / "docs" / "reference" / "nobrakes.1"
     done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page], capture_output=True, text=True)
-    assert [line for line in done.stdout.splitlines() if "missing date" not in line] == []
-    shown = subprocess.run(["mandoc", "-T", "utf8", page], check=True, capture_output=True, text=True).stdout
-    assert "EXIT STATUS" in shown.replace("\b", "").replace("EE", "E") or "E\bEX\bX" in shown
+    assert done.stdout == "" and done.returncode == 0
