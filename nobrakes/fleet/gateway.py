@@ -192,12 +192,10 @@ class Gateway:
         if self.client is None:
             return await self._after_a_while(asked, body)
         if asked["call"] == "open":
-            return await self._open(str(asked["session"]), int(asked["need"]), str(asked["role"]))
+            return await self._open(asked)
         address, session, call = str(asked["node"]), str(asked["session"]), str(asked["call"])
         words = {name: value for name, value in asked.items() if name not in ("node", "session", "call")}
         try:
-            if call == "known":
-                return {}, await self._on(address, node.known, str(asked["repository"]))
             said, answer = await self._on(address, node.ask, session, call, json.dumps(words), body)
         except Exception as error:
             return self._failed(session, address, error)
@@ -217,7 +215,8 @@ class Gateway:
         self.losses = [*self.losses, {"at": time.time(), "run": session, "node": name, "why": why}][-_MAX_LOSSES:]
         return {"lost": why}, b""
 
-    async def _open(self, session: str, need: int, role: str) -> tuple[dict[str, Any], bytes]:
+    async def _open(self, asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        session, need, role = str(asked["session"]), int(asked["need"]), str(asked["role"])
         async with self._choosing:
             address = await self._free(need, role)
             if address is None:
@@ -235,12 +234,12 @@ class Gateway:
             )
             fire_and_forget(task)  # type: ignore[no-untyped-call]
             self._opened[session] = (address, role, need, time.monotonic())
-        words = json.dumps({"begins": _BEGIN_SECONDS})
+        words = json.dumps({"begins": _BEGIN_SECONDS, "repository": str(asked["repository"])})
         try:
-            said, _ = await self._on(address, node.ask, session, "touch", words, b"")
+            said, known = await self._on(address, node.ask, session, "known", words, b"")
         except Exception as error:
             return self._failed(session, address, error)
-        return {**json.loads(said), "node": address}, b""
+        return {**json.loads(said), "node": address}, bytes(known)
 
     async def _free(self, need: int, role: str) -> str | None:
         """The node with most free places; waits a while for one."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
@@ -110,7 +111,7 @@ def spec_of(
     own = [path for path in view["own"] if not path.startswith(f"{channel}/")] if channel else []
     lets_in = [os.path.relpath(path, paths.root) for path in view["own"]]
     spec = {
-        "session": f"{run}-{hashlib.sha256(folder.encode()).hexdigest()[:8]}",
+        "session": f"{run}-{secrets.token_hex(8)}",
         "role": role,
         "need": settings.agent_places if role == "agent" else settings.check_places,
         "line": os.path.join(folder_of(paths), LINE),

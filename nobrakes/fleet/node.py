@@ -175,7 +175,7 @@ class Session:
         """Make the run's folders, and its workspace as it is at home."""
         self.spec = spec
         self.cache = _cache(spec["repository"], spec["width"])
-        _take(self.cache, self.received["objects"], spec["commits"])
+        _take(self.cache, self.received["objects"], spec["new"])
         root = _made(os.path.join(self.top, "repository"))
         for one in (*spec["closure"].get("own", ()), *spec["made"], spec["folder"]):
             _made(self.here(one))
@@ -407,10 +407,9 @@ def _take(cache: str, parts: Sequence[bytes], commits: Sequence[str]) -> None:
         done = _git(f"--git-dir={cache}", "index-pack", "--stdin", "--fix-thin", "--strict", stdin=b"".join(parts))
         if done.returncode:
             raise OSError(f"the objects are broken: {done.stderr.decode(errors='replace')[:500]}")
-    for commit in commits:
-        if _git(f"--git-dir={cache}", "cat-file", "-e", f"{commit}^{{commit}}").returncode:
-            raise OSError(f"the commit {commit} is missing")
-        _git(f"--git-dir={cache}", "update-ref", f"refs/tips/{commit}", commit)
+    wanted = "".join(f"update refs/tips/{commit} {commit}\n" for commit in commits)
+    if wanted and _git(f"--git-dir={cache}", "update-ref", "--stdin", stdin=wanted.encode()).returncode:
+        raise OSError(f"these commits did not come: {', '.join(commits)}")
 
 
 def _fill(checkout: str) -> None:
@@ -423,9 +422,9 @@ def _fill(checkout: str) -> None:
         "GIT_WORK_TREE": checkout,
     }
     words = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.attributesFile=/dev/null"]
-    for command in (["checkout-index", "-a", "-f", "-q", "-u"], ["update-index", "-q", "--refresh"]):
-        done = subprocess.run([*words, *command], cwd=checkout, env=environment, capture_output=True, check=False)
-    if done.returncode > 1:
+    words += ["checkout-index", "-a", "-f", "-q", "-u"]
+    done = subprocess.run(words, cwd=checkout, env=environment, capture_output=True, check=False)
+    if done.returncode:
         raise OSError(done.stderr.decode(errors="replace")[:500])
 
 
@@ -450,14 +449,13 @@ def hold(name: str) -> str:
         session.remove()
 
 
-async def known(repository: str) -> bytes:
+def _known(repository: str) -> bytes:
     """The ids of the commits whose objects are here."""
     path = os.path.join(place(), "objects", os.path.basename(repository))
     if not os.path.isdir(path):
         return b"[]"
     words = ("for-each-ref", f"--count={_MAX_TIPS}", "--sort=-creatordate", "--format=%(objectname)", "refs/tips")
-    said = await asyncio.to_thread(_git, f"--git-dir={path}", *words)
-    return json.dumps(said.stdout.decode().split()).encode()
+    return json.dumps(_git(f"--git-dir={path}", *words).stdout.decode().split()).encode()
 
 
 async def ask(name: str, call: str, words: str, body: bytes) -> tuple[str, bytes]:
@@ -482,8 +480,11 @@ def _answer(session: Session, call: str, given: Mapping[str, Any], body: bytes) 
     if call == "receive":
         session.received[given["what"]].append(body)
         return {}, b""
+    if call == "known":
+        return {}, _known(given["repository"])
     if call == "prepare":
-        session.prepare(json.loads(body))
+        session.received["files"].append(body[given["words"] :])
+        session.prepare(json.loads(body[: given["words"]]))
         return {}, b""
     if call == "execute":
         session.execute(given["number"], json.loads(body[: given["words"]]), body[given["words"] :])
@@ -497,6 +498,5 @@ def _answer(session: Session, call: str, given: Mapping[str, Any], body: bytes) 
         return session.collect(given["part"])
     if call in ("close", "kill"):
         session.closed.set()
-    if call in ("close", "kill", "touch"):
         return {}, b""
     raise ValueError(f"an unknown question: {call}")

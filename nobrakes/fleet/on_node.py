@@ -11,6 +11,7 @@
 5. The environment, with the agent's credentials, is in memory only, here and on the node.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -73,9 +74,23 @@ def _lose(folder: str, why: str) -> int:
     print(f"the run was lost: {why}", file=sys.stderr, flush=True)
     with open(os.path.join(folder, "pid"), "rb") as file:
         wrapper = int(file.read(100))
-    os.kill(wrapper, signal.SIGKILL)
-    signal.pause()  # whoever waits for this process has gone or goes now, and its exit code would be taken as an end
+    above = []  # the wrapper, and what it forked for neighbours: they would write an exit code down
+    one = _parent(os.getppid())
+    while one > 1 and wrapper not in above:
+        above.append(one)
+        one = _parent(one)
+    for one in reversed(above if wrapper in above else [wrapper]):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
     return _FAILED
+
+
+def _parent(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read(4096).rpartition(b")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 class Line:
@@ -104,6 +119,11 @@ class Line:
         if "refused" in said:
             raise Refused(str(said["refused"])[:2000])
         return said, answer
+
+    def say(self, name: str, **words: "Any") -> None:
+        """Without waiting for an answer: nothing depends on it."""
+        with contextlib.suppress(OSError):
+            self._connected().sendall(parcel.message({"call": name, **words}))
 
     def _connected(self) -> socket.socket:
         if self._line is None:
@@ -148,7 +168,7 @@ class Remote:
         code = self._command(how, argv)
         if how == "last":
             self._collect()
-            self._call("close")
+            self._line.say("close", node=self._node, session=self.session)
         return code
 
     def _end(self, *_: object) -> None:
@@ -159,14 +179,17 @@ class Remote:
 
     def _open(self) -> None:
         spec = self.spec
-        said, _ = self._line.call("open", session=self.session, role=spec["role"], need=spec["need"])
-        self._node = str(said["node"])
-        known = json.loads(self._call("known", repository=spec["repository"])[1])
+        said, told = self._line.call(
+            "open", session=self.session, role=spec["role"], need=spec["need"], repository=spec["repository"]
+        )
+        self._node, known = str(said["node"]), json.loads(told)
         for part in _parts(_pack_of(spec["git"], spec["commits"], known)):
             self._call("receive", part, what="objects")
-        for part in _parts(iter([self._files()])):
+        words = json.dumps({**spec, "new": [one for one in spec["commits"] if one not in known]}).encode()
+        *others, last = _parts(iter([self._files()]))
+        for part in others:
             self._call("receive", part, what="files")
-        self._call("prepare", json.dumps(spec).encode())
+        self._call("prepare", words + last, words=len(words))
 
     def _files(self) -> bytes:
         """The run's own files, the workspace, and the agent's folders, by their places below the repository."""
