@@ -191,9 +191,12 @@ class Fixture:
         self.model.requests.clear()
         for dialect in self.dialects:
             said = [step if isinstance(step, str) else step(dialect) for step in steps]
-            self.model.scripts[dialect.name] = [
+            found: list[dict[str, Any]] = [
                 {"text": one} if isinstance(one, str) else {"tools": [list(one)]} for one in said
             ]
+            if dialect.trial.done:
+                found[-1]["tools"] = [list(dialect.trial.done)]
+            self.model.scripts[dialect.name] = found
 
     def work(self, prompt: str, session: str | None = None, permitted: Permitted = None) -> AgentRun:
         """One run to its end; a timeout kills it."""
@@ -355,7 +358,8 @@ def _bounded(fixture: Fixture, profile: Profile) -> Check:
     """Its own permissions: they allow git alone, and not what the script tries."""
     if not profile.is_bounded:
         return Check("deny", None, NO_PERMISSIONS)
-    fixture.script(lambda one: one.shell("git status"), lambda one: one.shell(_ESCAPE), DONE)
+    escape = "git status; python3 -c \"open('escaped', 'w')\""
+    fixture.script(lambda one: one.shell("git status"), lambda one: one.shell(escape), DONE)
     ran = fixture.work("Go on.", permitted=(("git",),))
     if escaped := _escaped(fixture):
         return Check("deny", False, f"its own permissions had no effect: the file {escaped} was created")

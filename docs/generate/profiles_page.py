@@ -76,6 +76,7 @@ _TEXTS = {
     "Trial.variables": "Environment variables, such as a dummy key.",
     "Trial.shell": "The tool that runs `{command}`, and its input; or the words of a model without tools.",
     "Trial.write": "The tool that writes `{text}` to `{file}` in `{workspace}`, and its input; or such words.",
+    "Trial.done": "The tool that ends the work, and its input, if words alone do not end it.",
     "Trial.is_plain": "true: the agent's requests name no tools.",
 }
 

@@ -85,6 +85,7 @@ class Trial(Section):
     variables: Mapping[str, str] = field(default_factory=dict)
     shell: tuple[str, Any] | str = ""
     write: tuple[str, Any] | str = ""
+    done: tuple[str, Any] | str = ""  # what its last words need beside them
     is_plain: bool = False  # its requests name no tools
 
 

@@ -225,13 +225,13 @@ def _below(bases: Sequence[str], text: str) -> Iterator[str]:
 OTHER_AGENTS = (
     "AGENT.md", "AGENTS.md", "AGENTS.override.md", "CRUSH.md", "QWEN.md", "WARP.md", "replit.md",
     "SKILL.md", "**/.agents/**", "**/.aider*", "**/.amazonq/**", "**/.amp/**", "**/.augment/**", ".augment-guidelines",
-    "**/.cline/**", "**/.clinerules/**", "**/.codeium/**", "**/.continue/**", "**/.crush/**",
-    ".crush.json", "crush.json", "**/.cursor/**", "**/.factory/**", "**/.goose/**", ".goosehints",
-    "**/.junie/**", "**/.kilocode/**", ".kilocodemodes", "**/.kiro/**", "**/.mcp/**", ".mcp.json",
-    "**/.opencode/**", "opencode.json*", "**/.openhands/**", "**/.pi/**",
+    "**/.cline/**", "**/.clinerules/**", "**/.codeium/**", "**/.copilot/**", "**/.continue/**", "**/.crush/**",
+    ".crush.json", ".crushrc", "crush.json", "crushrc", "**/.cursor/**", "**/.factory/**", "**/.goose/**",
+    ".goosehints", "**/.junie/**", "**/.kilo/**", "**/.kilocode/**", "kilo.json*", ".kilocodemodes", "**/.kiro/**",
+    "**/.mcp/**", ".mcp.json", "**/.opencode/**", "opencode.json*", "**/.openhands/**", "**/.pi/**",
     "**/.qwen/**", "**/.qodo/**", "**/.roo/**", ".roomodes",
     ".*rules", ".roorules*", "*.mdc", "*.instructions.md", "*.prompt.md", "*.chatmode.md",
-    "**/.trae/**", "**/.windsurf/**", "copilot-instructions.md",
+    "**/.trae/**", "**/.vibe/**", "**/.windsurf/**", "copilot-instructions.md",
 )  # fmt: skip
 GIT = (
     *GIT_RULES, ".gitconfig", "**/.githooks/**", "**/.git-hooks/**", "**/.husky/**",

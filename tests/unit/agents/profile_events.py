@@ -42,14 +42,45 @@ def pi(*content: Any, **more: Any) -> bytes:
     return line(type="message_end", message=message)
 
 
+def copilot(kind: str, **data: Any) -> bytes:
+    return line(type=kind, data=data, id="i1", timestamp="2026-12-01T04:09:31.379Z")
+
+
+def cline(kind: str, **event: Any) -> bytes:
+    return line(ts="2026-12-01T04:01:10.756Z", type="agent_event", event={"type": kind, **event})
+
+
+def plain(text: str) -> list[bytes]:
+    return text.encode().split(b"\n")
+
+
 BEGINS: dict[str, list[bytes]] = {
+    "aider": [],
+    "cline": [cline("iteration_start", iteration=1)],
     "continue": [],
+    "copilot": [copilot("session.tools_updated", model="scripted"), copilot("user.message", content="Do it")],
+    "kilo": [opencode("step_start", type="step-start", snapshot="4b825dc")],
+    "mini": [],
     "opencode": [opencode("step_start", type="step-start", snapshot="4b825dc")],
     "pi": [line(type="session", version=3, id=ID, cwd="/w"), line(type="agent_start"), line(type="turn_start")],
     "qwen": [line(type="system", subtype="init", session_id=ID, cwd="/w", tools=["edit"], model="scripted")],
 }
 SAYS: dict[str, Callable[[str], list[bytes]]] = {
-    "continue": lambda text: text.encode().split(b"\n"),
+    "aider": plain,
+    "cline": lambda text: [
+        cline("usage", inputTokens=400, outputTokens=80, totalInputTokens=400, totalOutputTokens=80, totalCost=0),
+        cline("content_start", contentType="text", text=text, accumulated=text),
+        cline("content_end", contentType="text", text=text),
+        line(type="run_result", finishReason="completed", iterations=1, text=text),
+    ],
+    "continue": plain,
+    "copilot": lambda text: [
+        copilot("assistant.message_delta", deltaContent=text),
+        copilot("assistant.message", messageId="m1", content=text, toolRequests=[]),
+        line(type="result", timestamp="t", sessionId=ID, exitCode=0, usage={"premiumRequests": 0}),
+    ],
+    "kilo": lambda text: [opencode("text", type="text", text=text), opencode_finish("stop")],
+    "mini": plain,
     "opencode": lambda text: [opencode("text", type="text", text=text), opencode_finish("stop")],
     "pi": lambda text: [pi({"type": "text", "text": text}), line(type="agent_end", messages=[])],
     "qwen": qwen_said,

@@ -131,8 +131,9 @@ def test_no_line_is_too_strange(name: str, raw: bytes) -> None:
 
 @pytest.mark.parametrize("name", [name for name in TRIED if profiles.find(name).resumes])
 def test_the_session_is_found_and_a_later_run_goes_on_with_it(name: str, given: Assignment) -> None:
-    assert adapter(name).session(BEGINS[name]) == ID and adapter(name).session([]) is None
-    verdict = adapter(name).verdict(AgentEnd(0, [*BEGINS[name], *SAYS[name](DONE)]))
+    whole = [*BEGINS[name], *SAYS[name](DONE)]
+    assert adapter(name).session(whole) == ID and adapter(name).session([]) is None
+    verdict = adapter(name).verdict(AgentEnd(0, whole))
     assert (verdict.outcome, verdict.session) == (O.COMPLETED, ID)
     launch = adapter(name).launch(replace(given, resume=True))
     assert launch.session == given.session and given.session in launch.argv
@@ -140,11 +141,13 @@ def test_the_session_is_found_and_a_later_run_goes_on_with_it(name: str, given: 
     assert fresh.session == (given.session if given.session in fresh.argv else None)
 
 
-@pytest.mark.parametrize("name", [name for name in TRIED if profiles.find(name).output == "events"])
+@pytest.mark.parametrize(
+    "name", [name for name in TRIED if any(one.kind == "usage" for one in profiles.find(name).lines)]
+)
 def test_tokens_are_counted_and_told_while_it_works(name: str) -> None:
     lines = [*BEGINS[name], *SAYS[name](DONE)]
     found = adapter(name).verdict(AgentEnd(0, lines)).tokens
-    assert found == {"input_tokens": 370, "output_tokens": 80, "cache_read_input_tokens": 30}
+    assert found["output_tokens"] == 80 and sum(found.values()) == 480
     assert [use.context for raw in lines if (use := adapter(name).used(raw))] == [480]
 
 
