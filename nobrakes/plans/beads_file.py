@@ -84,13 +84,13 @@ def sync(store: "Store", paths: Paths, path: str, actor: str, live: bool = False
                 written += _differing(key, there, json.loads(made[0]))
                 file[key] = json.loads(made[-1])
                 if key in views or file[key].get("status") != TOMBSTONE:
-                    taken += _differing(key, here if key in views else None, file[key])
+                    changed = _differing(key, here if key in views else None, file[key])
+                    taken += [one for one in changed if one[1] in _TAKEN]
         gone = [id_ for id_ in views if id_ in base.texts and id_ not in merged.lines]
         notes = [f"{id_} is no longer in the file; here it stays: to cancel it, nobrakes cancel {id_}" for id_ in gone]
-        found, changed = parse("\n".join(made[-1] for made in merged.lines.values())), {id_ for id_, *_ in taken}
-        problems = [text for text in found.problems if changed.intersection(text.split(": ")) or ": skipped" in text]
+        found, named = parse("\n".join(made[-1] for made in merged.lines.values())), {id_ for id_, *_ in taken}
+        problems = [text for text in found.problems if named.intersection(text.split(": ")) or ": skipped" in text]
         notes += [*merged.notes, *theirs.twice, *problems]
-        taken = [one for one in taken if one[1] in _TAKEN]
         report = BeadsSync(path, tuple(written), tuple(taken), merged.conflicts, tuple(notes), not dry_run)
         if dry_run:
             return report

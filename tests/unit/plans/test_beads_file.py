@@ -12,7 +12,9 @@ from nobrakes.cli import main
 from nobrakes.errors import PlanError, StoreBusy, UsageError
 from nobrakes.paths import Paths
 from nobrakes.plans import beads_file
+from nobrakes.snapshot.reader import MARKERS
 
+FILES = os.environ.get("NOBRAKES_BEADS_FILES")  # read here: a test sees a clean environment
 AT = "2026-01-02T03:04:05.123456789-08:00"
 LATER = "2026-01-03T00:00:00Z"
 
@@ -89,6 +91,37 @@ def test_each_era_comes_in_and_goes_out_as_it_was(file, run):
     beads = {one["id"]: one for one in run("list", "--all")}
     assert beads["bd-c"]["status"] == "done" and beads["bd-a3f8"]["status"] == "draft"
     assert beads["bd-a3f8.1"]["epic"] == "bd-a3f8" and beads["bd-e"]["held"] == "in_progress"
+
+
+@pytest.mark.parametrize("path", [*Path(FILES).glob("*.jsonl")] if FILES else [None], ids=str)
+def test_files_of_others_come_in_and_go_out(file, run, path):
+    """And each side gets what the other changed, in the lines concerned alone."""
+    text = path.read_text() if path else lines(*ERAS)
+    kept = [one for one in text.split("\n") if not one.startswith(MARKERS)]
+    file.write_text(text := "\n".join(kept))
+    taken = {one[0] for one in run("sync", "beads", "--live")["taken"]}
+    again = run("sync", "beads", "--live")
+    assert file.read_text() == text and not again["written"] and not again["taken"]
+    known = {one["id"]: one for one in run("list", "--all") if one["id"] in taken}
+    if not known:  # no record has a title
+        return
+    here, *there = sorted(known)[:: max(1, len(known) // 7)]
+    run("edit", here, "--notes", "of here")
+    last = {json.loads(one)["id"]: number for number, one in enumerate(kept) if one.startswith('{"') and '"id"' in one}
+    before = [one for number, one in enumerate(kept) if number in last.values() or '"id"' not in one]  # no doubles
+    last = {id_: before.index(kept[number]) for id_, number in last.items()}
+    kept = [*before]
+    for id_ in there:
+        made = json.loads(kept[last[id_]]) | {"title": "of there", "updated_at": "2036-01-01T00:00:00Z"}
+        before[last[id_]] = json.dumps(made)
+    file.write_text("\n".join(before))
+    told, after = run("sync", "beads", "--live"), file.read_text().split("\n")
+    assert {one[0] for one in told["written"]} == {here} and not told["conflicts"]
+    assert [one for one in before if one not in after] == [kept[last[here]]]
+    for id_ in there:
+        assert known[id_]["status"] in ("done", "cancelled") or run("show", id_)["title"] == "of there"
+    again = run("sync", "beads", "--live")
+    assert not again["written"] and not again["taken"] and file.read_text().split("\n") == after
 
 
 def test_a_change_here_changes_its_key_alone(file, run):

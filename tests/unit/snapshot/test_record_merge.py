@@ -1,7 +1,9 @@
 """The three-way merge of Beads JSONL: by rule where there is one, else a conflict; nothing is lost."""
 
 import json
+import os
 import subprocess
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +15,7 @@ from nobrakes.config.setup.init import has_merge_driver, set_merge_driver
 from nobrakes.paths import Paths
 from nobrakes.snapshot.record_merge import lines_of, merge, merge_texts, same
 
+FILES = os.environ.get("NOBRAKES_BEADS_FILES")  # read here: a test sees a clean environment
 EARLY, LATE, LATER = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-03T00:00:00.5Z"
 
 
@@ -141,6 +144,33 @@ def test_a_file_with_conflict_markers_is_a_conflict_as_a_whole():
     found = merge_texts("", torn, text(record()), "f")
     assert "ours f:1: the file contains git's conflict markers; also in line 3, 4" in found.conflicts[0][1]
     assert found.text() == f"<<<<<<< ours\n{torn}=======\n{text(record())}>>>>>>> theirs\n"
+
+
+BASE = [record(id=id_, description="d", labels=["x"], notes="n") for id_ in "abcdef"]
+OURS = [{**BASE[0], "status": "closed", "closed_at": LATE}, {**BASE[1], "labels": ["y"]}, *BASE[3:], record(id="g")]
+THEIRS = [{**BASE[0], "priority": 0}, {**BASE[1], "labels": ["x", "z"]}, {**BASE[2], "notes": "m"}, *BASE[4:], record(id="h")]  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", [*Path(FILES).glob("*/base.jsonl")] if FILES else [None], ids=str)
+def test_merges_of_others_lose_no_id_and_no_value_that_the_sides_agree_on(folder):
+    names = ("base", "ours", "theirs")
+    texts = (
+        [(folder.parent / f"{one}.jsonl").read_text() for one in names] if folder else map(text, (BASE, OURS, THEIRS))
+    )
+    base, ours, theirs = (lines_of(one, "f") for one in texts)
+    found = merge(base, ours, theirs)
+    for id_ in {**ours.records, **theirs.records}:
+        sides = [one.records[id_] for one in (ours, theirs) if id_ in one.records]
+        if len(sides) == 1 and same(sides[0], base.records.get(id_, {})):
+            assert id_ not in found.lines  # one side removed it, the other left it alone
+            continue
+        for line in found.lines[id_]:
+            made = json.loads(line)
+            for key in {key for one in sides for key in one}:
+                if all(same(one.get(key), sides[0].get(key)) for one in sides):
+                    assert same(made.get(key), sides[0].get(key)), (id_, key)
+    by_key = {id_ for id_, lines in found.lines.items() if len(lines) == 2}
+    assert by_key == {id_ for id_, *_ in found.conflicts} and len(by_key) <= 2
 
 
 values = st.recursive(st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "x", EARLY, LATE]), lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("kl"), inner, max_size=2), max_leaves=3)  # fmt: skip
