@@ -555,7 +555,7 @@ class FleetSettings(Section):
     key: Annotated[str, FULL_PATH] = ""
     agent_places: Annotated[int, Rule(ge=1)] = 1
     check_places: Annotated[int, Rule(ge=1)] = 1
-    reserved_for_checks: Annotated[int, Rule(ge=0)] = 0
+    reserved_for_checks: Annotated[int, Rule(ge=0)] = 1
     unconfined: bool = False
 
     def mistakes(self) -> list[str]:

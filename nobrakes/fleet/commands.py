@@ -18,8 +18,8 @@ def show(app: "App", by: str) -> tuple[Fleet, str]:
     _require(app)
     found = app.nodes.look()
     lines = [f"{'NODE':20} {'PLACES':>6} {'TAKEN':>6}  STATE", *map(_line, found.nodes)]
-    lines += [f"{run:20} runs on {one.name}" for one in found.nodes for run in one.runs]
-    lines += [f"{loss.run:20} was lost: {one_line(loss.why)}" for loss in found.losses[-5:]]
+    lines += [f"{run:30} runs on {one.name}" for one in found.nodes for run in one.runs]
+    lines += [f"{loss.run:30} was lost: {one_line(loss.why)}" for loss in found.losses[-5:]]
     if found.trouble:
         lines.insert(0, f"the nodes cannot be reached: {one_line(found.trouble)}")
     return found, "\n".join(lines)

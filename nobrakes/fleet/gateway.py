@@ -1,6 +1,6 @@
 """The helper that talks to the nodes: a Dask client, confined, between a Unix socket and the scheduler.
 
-    python -m nobrakes.fleet.gateway FOLDER SETTINGS      SETTINGS: JSON (model.gateway_settings)
+    python -m nobrakes.fleet.gateway FOLDER      with SETTINGS in it: JSON (model.gateway_settings)
 
 1. Dask unpickles what nodes send, so nothing else does this: here is no home, no repository, and no network but the
    scheduler's. Who connects gets JSON and bytes.
@@ -28,6 +28,7 @@ from . import node, parcel
 
 SOCKET = "line"
 STATE = "state.json"
+SETTINGS = "settings.json"
 LOOK_SECONDS = 1.0
 IDLE_SECONDS = 120.0
 _MAX_LOSSES = 50
@@ -62,11 +63,16 @@ class Gateway:
         os.umask(0o077)
         server = await asyncio.start_unix_server(self._serve, path)
         async with server:
-            while self._lines or time.monotonic() - self.asked_at < IDLE_SECONDS:
+            while self._is_wanted() and (self._lines or time.monotonic() - self.asked_at < IDLE_SECONDS):
                 await self._look()
                 await asyncio.sleep(LOOK_SECONDS)
         if self.client is not None:
             await self.client.close()
+
+    def _is_wanted(self) -> bool:
+        """Whether the settings are still those that it was started with."""
+        with open(os.path.join(self.folder, SETTINGS), encoding="utf-8") as file:
+            return bool(json.load(file) == self.settings)
 
     async def _connect(self) -> None:
         given = self.settings
@@ -220,7 +226,7 @@ class Gateway:
         async with self._choosing:
             address = await self._free(need, role)
             if address is None:
-                return {"lost": "no node has a free place"}, b""
+                return {"busy": True}, b""
             key = f"{_TASK}:{role}:{need}:{session}:{secrets.token_hex(4)}"
             task = self.client.submit(
                 node.hold,
@@ -243,7 +249,7 @@ class Gateway:
 
     async def _free(self, need: int, role: str) -> str | None:
         """The node with most free places; waits a while for one."""
-        for _ in range(int(_CALL_SECONDS / 0.2)):
+        for _ in range(int(_BEGIN_SECONDS / 0.2)):
             drained = self._drained()
             best = [
                 (free, one)
@@ -305,14 +311,16 @@ def _parsed(key: str) -> tuple[str, tuple[str, int]]:
     return parts[3], (parts[1], int(parts[2]))
 
 
-def main(folder: str, settings: str) -> int:
+def main(folder: str) -> int:
     """The helper; it ends at once if another one is at work in this folder."""
     lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return 0  # another one is at work
-    asyncio.run(Gateway(folder, json.loads(settings)).run())
+    with open(os.path.join(folder, SETTINGS), encoding="utf-8") as file:
+        settings = json.load(file)
+    asyncio.run(Gateway(folder, settings).run())
     return 0
 
 

@@ -179,9 +179,10 @@ class Remote:
 
     def _open(self) -> None:
         spec = self.spec
-        said, told = self._line.call(
-            "open", session=self.session, role=spec["role"], need=spec["need"], repository=spec["repository"]
-        )
+        asks = {"role": spec["role"], "need": spec["need"], "repository": spec["repository"]}
+        said, told = self._line.call("open", session=self.session, **asks)
+        while "busy" in said:  # as long as the run's own time allows
+            said, told = self._line.call("open", session=self.session, **asks)
         self._node, known = str(said["node"]), json.loads(told)
         for part in _parts(_pack_of(spec["git"], spec["commits"], known)):
             self._call("receive", part, what="objects")

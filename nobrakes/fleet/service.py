@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Fleet", "Node", "Nodes"]
 
 STATE = "state.json"
+SETTINGS = "settings.json"
 DRAINED = "drained.json"
 LOG = "gateway.log"
 OLD = 15.0
@@ -74,11 +75,16 @@ class Nodes:
     def begin(self) -> None:
         """Start the helper, unless it answers. Raises NoSandbox."""
         now = time.monotonic()
-        if now - self._started_at < _AGAIN or self._answers():
+        if now - self._started_at < _AGAIN:
+            return
+        words = json.dumps(gateway_settings(self._config().fleet)).encode()
+        settings = os.path.join(self.folder, SETTINGS)
+        if read_tail(settings, _LARGEST) == words and self._answers():
             return
         self._started_at = now
         private_folder(self.folder)
-        argv = self._confined((sys.executable, "-P", "-m", "nobrakes.fleet.gateway", self.folder, self._words()))
+        write_atomic(settings, words)  # a helper that was started with others ends when it reads them
+        argv = self._confined((sys.executable, "-P", "-m", "nobrakes.fleet.gateway", self.folder))
         with open(os.path.join(self.folder, LOG), "ab") as log:
             subprocess.Popen(
                 argv,
@@ -89,9 +95,6 @@ class Nodes:
                 env={"PATH": self._environment.get("PATH", os.defpath), "LANG": "C.UTF-8"},
                 start_new_session=True,
             )
-
-    def _words(self) -> str:
-        return json.dumps(gateway_settings(self._config().fleet))
 
     def _answers(self) -> bool:
         folder = os.open(self.folder, os.O_RDONLY) if os.path.isdir(self.folder) else -1
