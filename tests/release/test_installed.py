@@ -15,6 +15,10 @@ PACKAGES = 49
 WHEEL_BYTES = 1_850_000
 
 
+HIDDEN = ("bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--tmpfs", ROOT)
+"""This checkout is an empty folder."""
+
+
 def run(*words: object, cwd: Path, env: dict[str, str]) -> str:
     done = subprocess.run([str(word) for word in words], cwd=cwd, env=env, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
@@ -42,12 +46,14 @@ def test_it_is_small_says_its_commit_and_reaches_nothing_of_the_checkout(
 ) -> None:
     python = installed(way, wheel, tools, pins, tmp_path)
     commit = run("git", "rev-parse", "--short=12", "HEAD", cwd=ROOT, env=outside(tmp_path)).strip()
-    version = json.loads(run(python.parent / "nobrakes", "version", "--json", cwd=tmp_path, env=outside(tmp_path)))
+    version = json.loads(
+        run(*HIDDEN, python.parent / "nobrakes", "version", "--json", cwd=tmp_path, env=outside(tmp_path))
+    )
     assert version["data"]["commit"] == commit
-    told = run(python.parent / "nobrakes", "--version", cwd=tmp_path, env=outside(tmp_path))
+    told = run(*HIDDEN, python.parent / "nobrakes", "--version", cwd=tmp_path, env=outside(tmp_path))
     assert told == f"nobrakes {version['data']['nobrakes']} ({commit})\n"
     seen = "import sys, nobrakes.app; print(*sys.path, *(getattr(m, '__file__', '') for m in sys.modules.values()))"
-    assert str(ROOT) not in run(python, "-c", seen, cwd=tmp_path, env=outside(tmp_path))
+    assert str(ROOT) not in run(*HIDDEN, python, "-c", seen, cwd=tmp_path, env=outside(tmp_path))
     site = python.parent.parent / "lib"
     naming = [path for path in site.rglob("*") if path.is_file() and bytes(ROOT) + b"/" in path.read_bytes()]
     assert naming == [], "an installed file names the checkout"
@@ -59,9 +65,9 @@ def test_it_is_small_says_its_commit_and_reaches_nothing_of_the_checkout(
 def test_the_demo_needs_no_checkout(way: str, wheel: Path, tools: Path, pins: Path, tmp_path: Path) -> None:
     python = installed(way, wheel, tools, pins, tmp_path)
     env = outside(tmp_path, NOBRAKES_USER_HOME=str(tmp_path / "user"))
-    data = json.loads(run(python.parent / "nobrakes", "demo", "made", "--json", cwd=tmp_path, env=env))["data"]
+    data = json.loads(run(*HIDDEN, python.parent / "nobrakes", "demo", "made", "--json", cwd=tmp_path, env=env))["data"]
     assert data["folder"] == str(tmp_path / "made") and len(data["merged"]) == 13
-    assert "done" in run(python.parent / "nobrakes", "status", cwd=tmp_path / "made", env=env)
+    assert "done" in run(*HIDDEN, python.parent / "nobrakes", "status", cwd=tmp_path / "made", env=env)
 
 
 def test_the_release_is_complete_and_its_hashes_hold(release: Path, wheel: Path) -> None:
