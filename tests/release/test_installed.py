@@ -70,6 +70,12 @@ def test_the_demo_needs_no_checkout(way: str, wheel: Path, tools: Path, pins: Pa
     assert "done" in run(*HIDDEN, python.parent / "nobrakes", "status", cwd=tmp_path / "made", env=env)
 
 
+def test_the_same_commit_gives_the_same_bytes(release: Path, tmp_path: Path) -> None:
+    again = ["sh", "-c", 'umask 077; exec "$@"', "sh", ROOT / ".ci/release", tmp_path / "again"]
+    subprocess.run(again, check=True, stdout=subprocess.DEVNULL)
+    assert (tmp_path / "again/SHA256SUMS").read_bytes() == (release / "SHA256SUMS").read_bytes()
+
+
 def test_the_release_is_complete_and_its_hashes_hold(release: Path, wheel: Path) -> None:
     lines = (release / "SHA256SUMS").read_text().splitlines()
     told = {name: digest for digest, name in (line.split("  ") for line in lines)}
