@@ -150,7 +150,7 @@ def kept(environment: Mapping[str, str]) -> tuple[str, ...]:
     found += [folder for folder in environment.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
     found += [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
     named = (os.environ.get(name, "") for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"))
-    return tuple(dict.fromkeys((*found, *(path for path in named if os.path.isabs(path)))))
+    return tuple(dict.fromkeys((*found, *(path for path in named if os.path.isabs(path) and path != os.devnull))))
 
 
 # Checks get an empty home for each run, so that what one run leaves there bends no later one. What lives in the

@@ -46,6 +46,13 @@ def behind(project: Path, script: str, temporary: str = "", **how):
 
 
 @works
+def test_dev_null_stays_open_where_it_stands_for_a_file_of_settings(project, monkeypatch):
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    done = behind(project, "git init -q . && : <>/dev/null && echo ok")
+    assert done.stdout == "ok\n", done.stderr
+
+
+@works
 def test_a_wall_works_here():
     assert subprocess.run(probe("/"), check=False).returncode == 0
 
