@@ -1,4 +1,4 @@
-"""Processes, as the operating system knows them (/proc on Linux, elsewhere `ps`), and which of them belong to a run.
+"""Processes, as the operating system knows them (/proc on Linux, elsewhere psutil), and which of them belong to a run.
 
 1. A process is a pid and its start time, as pids are reused.
 2. Unreadable processes (gone, or foreign) do not exist.
@@ -16,9 +16,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache
+from typing import Any
 
-from ..errors import NoAnswer, NobrakesError
-from ..paths import own_path, process_environment
+from ..errors import NobrakesError
 from ..records import frozen
 
 LINUX = sys.platform.startswith("linux")
@@ -30,14 +30,14 @@ DEAD = ("Z", "X", "x")
 def boot() -> str:
     """Without boot ids start times are absolute."""
     if not LINUX:
-        return "ps"
+        return "epoch"
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
         return file.read().strip()
 
 
 @frozen
 class Process:
-    """`started`: clock ticks since boot on Linux, else seconds since 1970."""
+    """`started`: clock ticks since boot on Linux, else hundredths of seconds since 1970."""
 
     pid: int
     parent: int
@@ -83,7 +83,7 @@ def _stat(pid: int) -> list[bytes]:
 def look(pid: int) -> Process | None:
     """None: no such process."""
     if not LINUX:
-        return ps_look(pid)
+        return portable_look(pid)
     words = _stat(pid)
     if len(words) < 20 or int(words[6]) & _KERNEL_THREAD:
         return None
@@ -94,7 +94,7 @@ def look(pid: int) -> Process | None:
 def everything() -> dict[int, Process]:
     """Every process by pid."""
     if not LINUX:
-        return ps_everything()
+        return portable_everything()
     found = (look(int(name)) for name in os.listdir("/proc") if name.isdigit())
     return {process.pid: process for process in found if process is not None}
 
@@ -126,8 +126,7 @@ def _nul_list(path: str) -> list[bytes]:
 def environment(pid: int) -> list[bytes]:
     """The initial NAME=value entries; empty: unreadable."""
     if not LINUX:
-        # also the words of its command line; a value with a space in it comes in pieces
-        return [word.encode() for line in _ps("-E", "-ww", "-o", "command=", "-p", str(pid)) for word in line.split()]
+        return [os.fsencode(f"{name}={value}") for name, value in _ask(pid, lambda one: one.environ(), {}).items()]
     path = f"/proc/{pid}/environ"
     deadline = time.monotonic() + EXEC
     while (entries := _nul_list(path)) == [b""]:
@@ -142,13 +141,18 @@ def environment(pid: int) -> list[bytes]:
 
 
 def arguments(pid: int) -> list[str]:
-    """Empty: unreadable, or only `ps` could tell."""
-    return [os.fsdecode(word) for word in _nul_list(f"/proc/{pid}/cmdline")] if LINUX else []
+    """Empty: unreadable."""
+    if not LINUX:
+        return list(_ask(pid, lambda one: one.cmdline(), ()))
+    return [os.fsdecode(word) for word in _nul_list(f"/proc/{pid}/cmdline")]
 
 
 def outputs(pid: int) -> list[str]:
+    """The files that its standard output and errors are."""
+    if not LINUX:
+        return [file.path for file in _ask(pid, lambda one: one.open_files(), ()) if file.fd in (1, 2)]
     found = []
-    for name in ("1", "2") if LINUX else ():
+    for name in ("1", "2"):
         try:
             found.append(os.readlink(f"/proc/{pid}/fd/{name}"))
         except OSError:
@@ -173,7 +177,7 @@ def _queues(pid: str) -> bytes | None:
 def children(pid: int) -> list[int]:
     """The pids of its children; some may be missing while others end."""
     if not LINUX:
-        return [process.pid for process in everything().values() if process.parent == pid]
+        return [child.pid for child in _ask(pid, lambda one: one.children(), ())]
     found: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -194,54 +198,43 @@ def _read(path: str) -> bytes:
     return b"".join(parts)
 
 
-# Where there is no /proc. Start times have a resolution of one second, so a pid that is reused within its first second
-# is not told apart; a process may hide its environment from `ps`, and then only session and parents tell.
-SECONDS = 30.0
-_COLUMNS = "pid=,ppid=,stat=,lstart="
+# Where there is no /proc, psutil tells. A process may hide its environment from it, and then only session and parents
+# tell.
+HUNDREDTHS = 100
+_STATES = {"zombie": "Z", "dead": "X", "stopped": "T"}
 
 
-def _ps(*arguments: str) -> list[str]:
-    import subprocess  # not on Linux
+def _psutil() -> Any:
+    import psutil  # type: ignore[import-untyped]  # not installed on Linux
 
+    return psutil
+
+
+def _ask(pid: int, ask: Callable[[Any], Any], otherwise: Any) -> Any:
     try:
-        done = subprocess.run(
-            ["ps", *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env={**process_environment(), "LC_ALL": "C", "PATH": own_path(os.getcwd())},
-            check=False,
-            timeout=SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        raise NoAnswer(f"`ps` did not answer in {SECONDS:g} seconds") from None
-    return done.stdout.decode("utf-8", "replace").splitlines()
+        return ask(_psutil().Process(pid))
+    except (_psutil().Error, OSError, ValueError):
+        return otherwise
 
 
-def _session(pid: int) -> int:
-    try:
-        return os.getsid(pid)
-    except OSError:
-        return 0
+def _portable(one: Any) -> Process:
+    with one.oneshot():
+        state = _STATES.get(one.status(), "R")
+        cpu = round(sum(one.cpu_times()[:4] if state == "R" else ()) * os.sysconf("SC_CLK_TCK"))
+        return Process(one.pid, one.ppid(), os.getsid(one.pid), state, round(one.create_time() * HUNDREDTHS), cpu)
 
 
-def _parse(line: str) -> Process:
-    pid, parent, state, *date = line.split()
-    started = int(time.mktime(time.strptime(" ".join(date), "%a %b %d %H:%M:%S %Y")))
-    return Process(int(pid), int(parent), _session(int(pid)), state[0], started)
+def portable_look(pid: int) -> Process | None:
+    found: Process | None = _ask(pid, _portable, None)
+    return found
 
 
-def ps_look(pid: int) -> Process | None:
-    lines = _ps("-o", _COLUMNS, "-p", str(pid))
-    return _parse(lines[0]) if lines else None
-
-
-def ps_everything() -> dict[int, Process]:
-    return {process.pid: process for process in (_parse(line) for line in _ps("-A", "-o", _COLUMNS))}
+def portable_everything() -> dict[int, Process]:
+    return {one.pid: one for one in map(portable_look, _psutil().pids()) if one is not None}
 
 
 def resident(pids: Sequence[int]) -> int:
-    found = (line.strip() for line in _ps("-o", "rss=", "-p", ",".join(map(str, pids))))
-    return sum(int(word) for word in found if word.isdigit()) * 1024
+    return sum(_ask(pid, lambda one: one.memory_info().rss, 0) for pid in pids)
 
 
 # What several of them share is counted for each. What a run detached is still below its wrapper, which adopts it.

@@ -494,7 +494,7 @@ def _own_line() -> bytes:
         with open("/proc/self/stat", "rb", buffering=0) as file:
             return file.read(4096).rstrip(b"\n")
     except OSError:
-        return b""  # there is no /proc
+        return str(os.getpid()).encode()  # there is no /proc
 
 
 def _code(status: int) -> int:

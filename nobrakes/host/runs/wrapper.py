@@ -113,6 +113,12 @@ def is_over(folder: str) -> bool:
 
 def _started_line(path: str) -> tuple[int, int] | None:
     line = read_tail(path, 4096)
+    if not proctable.LINUX:  # the pid alone, which another process may have by now
+        if not line.strip().isdigit():
+            return None
+        latest = proctable.HUNDREDTHS * ((_modified(path) or 0.0) + 1.0)
+        now = proctable.look(int(line))
+        return int(line), now.started if now is not None and now.started <= latest else 0
     words = line[line.rfind(b")") + 2 :].split()
     pid = line.split(b" ", 1)[0]
     if not line.endswith(b"\n") or len(words) < 20 or not pid.isdigit() or not words[19].isdigit():
@@ -197,7 +203,7 @@ class Exits:
             threading.Thread(target=self._await, args=(self._sleeper,), name="exits", daemon=True).start()
         self._sleeper.register(descriptor, select.EPOLLIN)
 
-    def _await(self, sleeper: select.epoll) -> None:
+    def _await(self, sleeper: "select.epoll") -> None:  # quoted: other systems have none
         while True:
             for descriptor, _ in sleeper.poll():
                 sleeper.unregister(descriptor)
