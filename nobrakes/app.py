@@ -140,6 +140,7 @@ class App:
                     f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command.",
                 )
             extras.need_of_agent(name)
+        extras.need_of_engine(self.config.fleet.engine)
 
     def environment(self) -> Mapping[str, str]:
         return {k: v for k, v in process_environment().items() if k in SEEN_BY_CHILDREN or k.startswith("LC_")}
@@ -283,11 +284,21 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
 
 
 def _bounded(app: App, config: "Config", limits: "Limits") -> "Limits":
-    return limits if config.fleet.engine == "local" else app.nodes.bounded(limits)
+    if config.fleet.engine == "local":
+        return limits
+    from .decisions.service.node_blockers import on_nodes
+
+    return on_nodes(limits, app.nodes.look(), config.fleet)
 
 
 def _node_troubles(app: App, config: "Config") -> list[str]:
-    return [] if config.fleet.engine == "local" else app.nodes.degraded()
+    if config.fleet.engine == "local":
+        return []
+    from .decisions.service.node_blockers import node_blocker
+
+    found = app.nodes.look()
+    why = node_blocker(found, config.fleet)
+    return app.nodes.untold(found, f"{why.what}. `nobrakes fleet` shows the nodes" if why else "")
 
 
 def _export(store: "Store", root: str, path: Callable[[], str], tell: Callable[[str], None]) -> Callable[[], None]:
@@ -331,6 +342,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     for name in app.config.agents.agent_choice().names():
         adapter(name)
         extras.need_of_agent(name)
+    extras.need_of_engine(app.config.fleet.engine)
     command.install(app.paths)
     app.store.keep_answers()
     people = notifier or app.notifier

@@ -20,6 +20,7 @@ EXTRAS = {
 }
 """By extra the module that it brings, and its distribution."""
 EXTRA_BY_AGENT = {"acp": "acp"}
+EXTRA_BY_ENGINE = {"dask": "fleet"}
 
 
 def is_there(extra: str) -> bool:
@@ -35,6 +36,11 @@ def need(extra: str, what: str) -> None:
 def need_of_agent(name: str) -> None:
     if name in EXTRA_BY_AGENT:
         need(EXTRA_BY_AGENT[name], f"the agent '{name}'")
+
+
+def need_of_engine(name: str) -> None:
+    if name in EXTRA_BY_ENGINE:
+        need(EXTRA_BY_ENGINE[name], f'fleet.engine = "{name}"')
 
 
 def missing(extra: str) -> str:

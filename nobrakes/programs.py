@@ -26,6 +26,8 @@ PROGRAMS = {
     "remote": ("nobrakes.fleet.on_node", "run"),
     "checkout": ("nobrakes.git.workspaces.checkout", "make_or_mend"),
 }
+SPEC = "remote.json"
+"""In the folder of a run on a node: what the program `remote` reads."""
 _ALSO_LOADED = ("ctypes", "nobrakes.text.redaction")
 _START = (sys.executable, "-I", "-S", os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs.py"))
 

@@ -144,6 +144,7 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     if found.sessions:
         out += ["", *_sessions(found.sessions, screen)]
     used = [*cap_lines(found.caps), *machine_lines(found.machine, screen)]
+    used += [one_line(found.nodes.text())] if found.nodes is not None else []
     used += [screen.paint(one_line(why), "yellow") for why in found.degraded]
     if used:
         out += ["", *used]

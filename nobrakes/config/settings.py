@@ -74,6 +74,7 @@ class Config(Section):
             ),
             approve=self.review.approve,
             starts=Starts.OPEN,
+            no_nodes=None,
             elsewhere=self.review.rules(self.main).elsewhere,
             queue=Rules(
                 validators=self.review.validators or UNKNOWN_VALIDATORS,

@@ -268,7 +268,8 @@ def reviews(board: daemon_model.Board) -> list[daemon_model.Action]:
         attempt.role is Role.REVIEWER and not is_unqueued(Journal.of(attempt.data).step) for attempt in board.attempts
     )
     free = max(0, at_once(board.limits.queue, board.pace) - opened)
-    return [daemon_model.StartReview(bead.id) for bead in board.reviewable[:free]]
+    reviewable = board.reviewable if board.limits.no_nodes is None else ()  # their checks would have no place
+    return [daemon_model.StartReview(bead.id) for bead in reviewable[:free]]
 
 
 def waits_for_place(board: daemon_model.Board) -> bool:

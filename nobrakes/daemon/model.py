@@ -7,6 +7,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from ..agents.limits import Breaker, Caps, Cooldown, MachineRoom, Reached, Spent, Thresholds
 from ..beads.model import Attempt, BeadType, Outcome, ReadyBead, Role, Run
@@ -14,6 +15,9 @@ from ..decisions.model import EscalationType
 from ..records import frozen
 from ..review.journal import Pace, Rules
 from ..sessions.model import Session, Talk
+
+if TYPE_CHECKING:
+    from ..decisions.blockers import Blocker
 
 COMPARED = "compared"
 """The setting: main's commit up to which store and main agree."""
@@ -76,6 +80,7 @@ class Limits:
     approve: str = "labelled"  # whose merge waits for a person's approval (review.journal)
     starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says
     elsewhere: tuple[str, ...] = ()  # epics whose work is for another branch than main
+    no_nodes: "Blocker | None" = None  # why no agent starts on a node (fleet)
 
 
 @frozen

@@ -42,6 +42,7 @@ class Kind(StrEnum):
     NO_LOGIN = "no_login"
     NO_SANDBOX = "no_sandbox"
     NO_DOERS = "no_doers"  # limits.doers is 0
+    NO_NODES = "no_nodes"  # no node takes work, or the scheduler does not answer
     MACHINE = "machine"  # the limits that repositories share cannot be read
     MAIN_RED = "main_red"
     CHECKS_BROKEN = "checks_broken"  # the checks could not be run on main
@@ -68,12 +69,13 @@ class Kind(StrEnum):
     QUARANTINED = "quarantined"
 
 
+CONFIG = ".nobrakes/config.toml"
 ORDER: Mapping[Kind, int] = {kind: number for number, kind in enumerate(Kind)}
 STOPS = frozenset(
     {
         *(Kind.CONFIG, Kind.OWN_CODE, Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.STOPPING, Kind.PAUSED, Kind.NO_CHECK),
         *(Kind.NO_RUNNER, Kind.NO_AGENT, Kind.NO_LOGIN, Kind.NO_SANDBOX, Kind.NO_DOERS, Kind.MACHINE, Kind.MAIN_RED),
-        *(Kind.CAP, Kind.CHECKS_BROKEN, Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY),
+        *(Kind.NO_NODES, Kind.CAP, Kind.CHECKS_BROKEN, Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY),
     }
 )
 """Blocks more than single beads."""
@@ -128,7 +130,9 @@ def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
         kind, what = stopping if board.stopping else (Kind.PAUSED, "paused: no new work starts")
         # what is at work goes on, and somebody has to look after it
         found.append(Blocker(kind, what, paused_by, ("nobrakes resume",), refuses=not at_work))
-    if board.limits.doers == 0:
+    if board.limits.no_nodes is not None:
+        found.append(board.limits.no_nodes)
+    elif board.limits.doers == 0:
         found.append(
             Blocker(
                 Kind.NO_DOERS,

@@ -89,7 +89,15 @@ def _writable_by_others(path: str) -> bool:
     return not stat.S_ISLNK(mode) and bool(mode & stat.S_IWOTH)
 
 
-_BROKEN = (Kind.NO_AGENT, Kind.NO_LOGIN, Kind.MAIN_RED, Kind.CHECKS_BROKEN, Kind.DAEMON_DEAD, Kind.EPIC_CIRCLE)
+_BROKEN = (
+    Kind.NO_NODES,
+    Kind.NO_AGENT,
+    Kind.NO_LOGIN,
+    Kind.MAIN_RED,
+    Kind.CHECKS_BROKEN,
+    Kind.DAEMON_DEAD,
+    Kind.EPIC_CIRCLE,
+)
 
 
 def examine_machine(
@@ -417,6 +425,36 @@ def _config(patient: _Patient) -> Iterator[Finding]:
     yield from requests_service.examine(patient.store, patient.git, patient.paths, patient.config)
 
 
+def _nodes(patient: _Patient) -> Iterator[Finding]:
+    """What this machine needs for nodes, and whether the scheduler answers. Starts nothing."""
+    config = patient.config
+    if config is None or config.fleet.engine == "local":
+        return
+    from ..decisions.service.node_blockers import setup_blockers  # few repositories have nodes
+    from ..fleet.model import is_key_open, known
+    from ..fleet.service import reach_trouble
+
+    setup = [as_finding("nodes", one) for one in setup_blockers(config, patient.sandbox_trouble)]
+    yield from setup
+    settings = config.fleet
+    if is_key_open(settings):
+        text = f"other accounts can read the TLS key {settings.key}: `chmod go= {shlex.quote(settings.key)}`"
+        yield Finding("nodes", WARNING, text)
+    if config.sandbox.mode == "none":
+        yield Finding("nodes", WARNING, 'nodes can run code on this machine, because sandbox.mode is "none"')
+    if setup:
+        return
+    found = known(patient.paths)
+    if not found.is_known and (trouble := reach_trouble(settings)):
+        yield Finding("nodes", ERROR, f"the scheduler {settings.scheduler} does not answer: {trouble}")
+    elif not found.trouble or not found.is_known:
+        about = f": {count(len(found.nodes), 'node')}" if found.is_known else "; `nobrakes fleet` shows its nodes"
+        yield Finding("nodes", OK, f"the scheduler {settings.scheduler} answers{about}")
+    for one in found.nodes if found.is_known else ():
+        if one.why:
+            yield Finding("nodes", WARNING, f"the node {one.name} gets no work: {one.why}")
+
+
 def _main(patient: _Patient) -> Iterator[Finding]:
     if patient.git is None:
         return
@@ -462,6 +500,7 @@ def _blockers(patient: _Patient) -> Iterator[Finding]:
 
 _NAMES = {
     Kind.MAIN_RED: "main",
+    Kind.NO_NODES: "nodes",
     Kind.CHECKS_BROKEN: "checks",
     Kind.DAEMON_DEAD: "daemon",
     Kind.RUN_CUT_OFF: "daemon",
@@ -592,6 +631,7 @@ _INSPECTIONS: tuple[_Inspection, ...] = (
     _git,
     _privacy,
     _config,
+    _nodes,
     _main,
     _database,
     _blockers,

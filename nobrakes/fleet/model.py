@@ -4,14 +4,19 @@ import hashlib
 import json
 import os
 import secrets
+import stat
 import sys
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ..files import read_tail
 from ..paths import PACKAGE
+from ..programs import SPEC
 from ..records import copied, frozen
 from ..sandbox.closure import Bounds
+from ..text.cleaning import count
 
 if TYPE_CHECKING:
     from ..config.sections import FleetSettings, SandboxSettings
@@ -21,6 +26,13 @@ if TYPE_CHECKING:
 FOLDER = "fleet"
 LINE = "line"
 """The socket of the helper that talks to the nodes, in its folder."""
+STATE = "state.json"
+DRAINED = "drained.json"
+OLD = 15.0
+"""Seconds after which the helper's state counts as unknown."""
+NOT_YET = "the scheduler has not answered yet"
+NOT_NOW = "no program has asked the scheduler lately"
+_LARGEST = 4_000_000
 
 
 @frozen
@@ -39,15 +51,21 @@ class Node:
     def taken(self) -> int:
         return sum(self.runs.values())
 
+    @property
+    def is_usable(self) -> bool:
+        return not self.why and not self.is_drained
+
 
 @frozen
 class Loss:
-    """A run whose node did not answer any more."""
+    """A run whose node did not answer any more. `bead`, `role`: where they are known."""
 
     at: float
     run: str
     node: str
     why: str
+    bead: str = ""
+    role: str = ""
 
 
 @frozen
@@ -59,12 +77,130 @@ class Fleet:
     nodes: tuple[Node, ...] = ()
     losses: tuple[Loss, ...] = ()
 
-    def free(self) -> int:
-        return sum(max(0, one.places - one.taken) for one in self.nodes if not one.why and not one.is_drained)
+    @property
+    def is_known(self) -> bool:
+        """Whether the helper wrote it just now."""
+        return self.trouble not in (NOT_YET, NOT_NOW)
+
+    def agents(self, settings: "FleetSettings") -> int:
+        """How many agents the usable nodes have places for."""
+        usable = [one.places - settings.reserved_for_checks for one in self.nodes if one.is_usable]
+        return sum(max(0, one) // settings.agent_places for one in usable)
+
+    def has_place_for_checks(self, settings: "FleetSettings") -> bool:
+        return any(one.is_usable and one.places >= settings.check_places for one in self.nodes)
+
+
+@frozen
+class NodeRun:
+    """What runs on a node. `bead`, `role` and `name` are empty for other repositories' runs, and checks of main."""
+
+    node: str
+    run: str
+    places: int
+    bead: str
+    role: str
+    name: str
+
+
+@frozen
+class FleetView:
+    """The nodes, with what runs where. `at`: when the scheduler answered (seconds since 1970)."""
+
+    scheduler: str
+    at: float
+    trouble: str
+    nodes: tuple[Node, ...]
+    runs: tuple[NodeRun, ...]
+    losses: tuple[Loss, ...]
+
+
+@frozen
+class NodesLine:
+    """The nodes in one line. `ready`: nodes that get work; `places`, `taken`: of all that nobrakes can use, also
+    drained ones; `trouble`: why nothing more is known."""
+
+    nodes: int
+    ready: int
+    places: int
+    taken: int
+    losses: int
+    trouble: str
+
+    def text(self) -> str:
+        """The line itself."""
+        if self.trouble in (NOT_YET, NOT_NOW):
+            return f"nodes: {self.trouble} (nobrakes fleet)"
+        if self.trouble:
+            return f"nodes: nobrakes cannot reach the scheduler: {self.trouble}"
+        lost = f"; {count(self.losses, 'run was', 'runs were')} lost (nobrakes fleet)" if self.losses else ""
+        return f"nodes: {self.ready} of {self.nodes} ready, {self.taken} of {count(self.places, 'place')} taken{lost}"
+
+
+def line_of(found: Fleet) -> NodesLine:
+    """The nodes, counted."""
+    usable = [one for one in found.nodes if not one.why]
+    places, taken = sum(one.places for one in usable), sum(one.taken for one in usable)
+    ready = sum(one.is_usable for one in usable)
+    return NodesLine(len(found.nodes), ready, places, taken, len(found.losses), found.trouble)
 
 
 def folder_of(paths: "Paths") -> str:
     return os.path.join(paths.folder, FOLDER)
+
+
+def known(paths: "Paths") -> Fleet:
+    """The nodes as the helper's file says. This starts nothing."""
+    folder = folder_of(paths)
+    try:
+        text = read_tail(os.path.join(folder, STATE), _LARGEST).decode("utf-8", "replace")
+        found = parsed(text, drained(folder))
+    except ValueError:
+        return Fleet(0.0, NOT_YET)
+    return replace(found, trouble=NOT_NOW) if abs(time.time() - found.at) > OLD else found
+
+
+def drained(folder: str) -> tuple[str, ...]:
+    """The names of nodes that get no new work."""
+    try:
+        with open(os.path.join(folder, DRAINED), encoding="utf-8") as file:
+            return tuple(json.load(file))
+    except FileNotFoundError:
+        return ()
+
+
+def file_troubles(settings: "FleetSettings") -> list[str]:
+    """What is wrong with the TLS files."""
+    found = []
+    for name in ("ca", "certificate", "key") if settings.scheduler.startswith("tls://") else ():
+        path = getattr(settings, name)
+        if not os.path.isfile(path):
+            found.append(f"fleet.{name}: the file {path} does not exist")
+        elif not os.access(path, os.R_OK):
+            found.append(f"fleet.{name}: you cannot read the file {path}")
+    return found
+
+
+def is_key_open(settings: "FleetSettings") -> bool:
+    """Whether other accounts can read the TLS key."""
+    try:
+        return bool(settings.key) and bool(stat.S_IMODE(os.stat(settings.key).st_mode) & 0o077)
+    except OSError:
+        return False
+
+
+def run_of(session: str) -> str:
+    """The run that has this name at the scheduler, which several repositories may share."""
+    return session.rpartition("-")[0]
+
+
+def is_own(paths: "Paths", session: str) -> bool:
+    """Whether a run of this repository has this name there."""
+    spec = read_tail(os.path.join(paths.runs, run_of(session), SPEC), _LARGEST)
+    try:
+        return bool(json.loads(spec)["session"] == session)
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 def view_of(

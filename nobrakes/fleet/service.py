@@ -14,28 +14,46 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..errors import NoSandbox, UsageError
+from .. import extras
+from ..errors import UsageError
 from ..files import private_folder, read_tail, write_atomic
 from ..git.port import Argv
 from ..paths import Paths
 from ..sandbox import system_paths
 from ..sandbox.closure import Closure
-from .model import LINE, Fleet, Node, folder_of, gateway_settings, parsed
+from .model import (
+    DRAINED,
+    LINE,
+    NOT_YET,
+    OLD,
+    Fleet,
+    FleetView,
+    Loss,
+    Node,
+    NodeRun,
+    NodesLine,
+    drained,
+    file_troubles,
+    folder_of,
+    gateway_settings,
+    is_own,
+    known,
+    line_of,
+    run_of,
+)
 
 if TYPE_CHECKING:
+    from ..config.sections import FleetSettings
     from ..config.settings import Config
-    from ..daemon.model import Limits
 
-__all__ = ["Fleet", "Node", "Nodes"]
+__all__ = ["Fleet", "FleetView", "Loss", "Node", "NodeRun", "Nodes", "NodesLine", "is_own", "line_of", "run_of"]
 
-STATE = "state.json"
 SETTINGS = "settings.json"
-DRAINED = "drained.json"
 LOG = "gateway.log"
-OLD = 15.0
-"""Seconds after which the helper's state counts as unknown."""
-_LARGEST = 4_000_000
 _AGAIN = 5.0
+ANSWER_SECONDS = 12.0
+"""Seconds that a person waits for the scheduler's answer."""
+_REACH_SECONDS = 5.0
 
 
 class Nodes:
@@ -55,37 +73,50 @@ class Nodes:
         self._sandbox_trouble = sandbox_trouble
         self._confine = confine
         self._started_at = 0.0
+        self._unknown_since: float | None = None
+        self._told: set[str] = set()
         self.folder = folder_of(paths)
 
     @property
     def is_used(self) -> bool:
         return self._config().fleet.engine != "local"
 
-    def look(self) -> Fleet:
-        """What is known now; starts the helper where it is missing. Raises NoSandbox."""
-        self.begin()
-        try:
-            found = parsed(
-                read_tail(os.path.join(self.folder, STATE), _LARGEST).decode("utf-8", "replace"), self.drained()
-            )
-        except ValueError:
-            return Fleet(0.0, "the nodes are not known yet")
-        return replace(found, trouble="the nodes are not known now") if time.time() - found.at > OLD else found
+    def look(self, timeout: float = 0.0) -> Fleet:
+        """What is known now; starts the helper where it is missing. `timeout`: seconds to wait for an answer."""
+        end = time.monotonic() + timeout
+        while True:
+            why, found, now = self._begin(), known(self._paths), time.monotonic()
+            if found.is_known:
+                self._unknown_since = None
+                return found
+            self._unknown_since = now if self._unknown_since is None else self._unknown_since
+            if why:
+                return replace(found, trouble=why)
+            if now - self._unknown_since > OLD:
+                said = read_tail(os.path.join(self.folder, LOG), 2000).decode("utf-8", "replace").strip()
+                last = f": {said.splitlines()[-1][:300]}" if said else ""
+                return replace(found, trouble=f"the program that talks to the nodes does not work{last}")
+            if now >= end:
+                return replace(found, trouble=NOT_YET)
+            time.sleep(0.1)
 
-    def begin(self) -> None:
-        """Start the helper, unless it answers. Raises NoSandbox."""
+    def _begin(self) -> str:
+        """Start the helper, unless it answers; returns why it cannot start."""
         now = time.monotonic()
         if now - self._started_at < _AGAIN:
-            return
+            return ""
         words = json.dumps(gateway_settings(self._config().fleet)).encode()
         settings = os.path.join(self.folder, SETTINGS)
-        if read_tail(settings, _LARGEST) == words and self._answers():
-            return
+        if read_tail(settings, len(words) + 1) == words and self._answers():
+            return ""
+        if why := self.why_not():
+            return why
         self._started_at = now
         private_folder(self.folder)
         write_atomic(settings, words)  # a helper that was started with others ends when it reads them
         argv = self._confined((sys.executable, "-P", "-m", "nobrakes.fleet.gateway", self.folder))
         with open(os.path.join(self.folder, LOG), "ab") as log:
+            log.truncate(0)
             subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
@@ -95,6 +126,17 @@ class Nodes:
                 env={"PATH": self._environment.get("PATH", os.defpath), "LANG": "C.UTF-8"},
                 start_new_session=True,
             )
+        return ""
+
+    def why_not(self) -> str:
+        """Why the helper cannot start here; empty: nothing is known to be missing."""
+        config = self._config()
+        if missing := extras.missing("fleet"):
+            return missing
+        if wrong := file_troubles(config.fleet):
+            return wrong[0]
+        trouble = "" if config.sandbox.mode == "none" else self._sandbox_trouble()
+        return f"the program that talks to the nodes runs only in a sandbox, and {trouble}" if trouble else ""
 
     def _answers(self) -> bool:
         folder = os.open(self.folder, os.O_RDONLY) if os.path.isdir(self.folder) else -1
@@ -114,11 +156,6 @@ class Nodes:
         settings = self._config()
         if settings.sandbox.mode == "none":
             return argv
-        if trouble := self._sandbox_trouble():
-            raise NoSandbox(
-                f"the program that talks to the nodes runs only in a sandbox, and bubblewrap does not work: {trouble}",
-                'Install bubblewrap, or set sandbox.mode = "none" to run the program without a sandbox.',
-            )
         fleet = settings.fleet
         closure = Closure(
             self.folder,
@@ -130,39 +167,45 @@ class Nodes:
         )
         return self._confine(argv, closure)
 
-    def drained(self) -> tuple[str, ...]:
-        try:
-            with open(os.path.join(self.folder, DRAINED), encoding="utf-8") as file:
-                return tuple(json.load(file))
-        except FileNotFoundError:
-            return ()
-
     def drain(self, name: str, is_drained: bool) -> None:
         """Give the node no new work, or work again. Raises UsageError for an unknown node."""
-        known = {one.name for one in self.look().nodes} | set(self.drained())
-        if name not in known:
-            raise UsageError(f"there is no node '{name[:100]}'", f"Known nodes: {', '.join(sorted(known)) or 'none'}")
-        others = {one for one in self.drained() if one != name}
+        before = set(drained(self.folder))
+        some = sorted({one.name for one in self.look(ANSWER_SECONDS).nodes} | before)
+        if name not in some:
+            raise UsageError(f"there is no node '{name[:100]}'", f"Known nodes: {', '.join(some) or 'none'}")
+        others = before - {name}
         names = sorted(others | {name}) if is_drained else sorted(others)
         private_folder(self.folder)
         write_atomic(os.path.join(self.folder, DRAINED), json.dumps(names).encode())
 
-    def bounded(self, limits: "Limits") -> "Limits":
-        """These limits, with no more agents than the nodes have places."""
-        if not self.is_used:
-            return limits
-        settings, nodes = self._config().fleet, self.look().nodes
-        usable = [one.places - settings.reserved_for_checks for one in nodes if not one.why and not one.is_drained]
-        return replace(limits, doers=min(limits.doers, sum(max(0, one) // settings.agent_places for one in usable)))
-
-    def degraded(self) -> list[str]:
-        """What people should know of the nodes now."""
-        if not self.is_used:
+    def untold(self, found: Fleet, why: str) -> list[str]:
+        """What people should know of the nodes now, and were not told. `why`: why nothing starts there."""
+        if not found.is_known:
             return []
-        found = self.look()
-        if found.trouble:
-            return [f"no agent or check starts on a node: {found.trouble}. `nobrakes fleet` shows the nodes"]
-        return [f"the node {one.name} gets no work: {one.why}" for one in found.nodes if one.why]
+        told = [why] if why else []
+        told += [f"the node {one.name} gets no work: {one.why}" for one in found.nodes if one.why]
+        before, self._told = self._told, set(told)
+        return [one for one in told if one not in before]
+
+
+def reach_trouble(settings: "FleetSettings") -> str:
+    """Why the scheduler's address does not answer a connection with the TLS files; empty: it does."""
+    kind, _, address = settings.scheduler.partition("://")
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), _REACH_SECONDS) as line:
+            if kind == "tls":
+                import ssl  # only the doctor asks, and only for nodes
+
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                context.check_hostname = False  # as Dask does: the certificate authority is the cluster's own
+                context.load_verify_locations(settings.ca)
+                context.load_cert_chain(settings.certificate, settings.key)
+                line = context.wrap_socket(line)
+            return "" if line.recv(1) else "the connection was closed"  # Dask speaks first
+    except (OSError, ValueError) as error:
+        return str(error)[:300]
+    return ""
 
 
 def _addresses(scheduler: str) -> tuple[str, ...]:

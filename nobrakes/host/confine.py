@@ -18,6 +18,7 @@ from ..errors import NO_SANDBOX, NO_WALL, NoSandbox
 from ..files import private_folder
 from ..git.port import Argv, Workspace
 from ..ports import Ports
+from ..programs import SPEC
 from ..programs import program as own_program
 from ..records import copied, frozen
 from ..sandbox import closure
@@ -26,8 +27,6 @@ from ..sandbox.system_paths import HOME, NO_USER_SITE, caches, kept, machine, na
 from .port import Login, Step
 
 _PROXY = os.path.join(os.path.dirname(__file__), "proxy.py")
-SPEC = "remote.json"
-"""In the folder of a run on a node: what fleet.on_node reads."""
 REFUSED = "network.refused"
 """In a run's folder: refused hosts, a line each."""
 OWN = "own"

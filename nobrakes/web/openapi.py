@@ -26,12 +26,14 @@ from ..config.setup.changing import SettingView
 from ..daemon.model import Limits
 from ..daemon.service.now import BreakerView, CostView
 from ..daemon.service.status import StatusView
+from ..decisions.blockers import Blocker
 from ..decisions.model import Escalation
 from ..decisions.service.view import Asked, DecisionView
 from ..doctor.health import HealthView
 from ..features.model import Item, PlanChanges
 from ..features.service.feature_page import FeatureListView, FeatureView, ReviewsView, VersionView
 from ..features.service.strategy import StrategyView
+from ..fleet.service import NodesLine
 from ..machine.registry import MachineView, Offered, RepositoryView
 from ..pictures.service import GraphView
 from ..records import schema
@@ -135,7 +137,7 @@ LANGUAGE = 1
 
 @cache
 def names() -> Mapping[str, Any]:
-    return {"Limits": Limits, "Quarantined": Quarantined}
+    return {"Blocker": Blocker, "Limits": Limits, "NodesLine": NodesLine, "Quarantined": Quarantined}
 
 
 @cache

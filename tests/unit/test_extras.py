@@ -10,6 +10,7 @@ import pytest
 
 from nobrakes import extras
 from nobrakes.agents.acp import Acp
+from nobrakes.cli import main
 from nobrakes.errors import MissingExtra
 from nobrakes.notices import senders
 
@@ -67,3 +68,16 @@ def test_the_extras_are_those_of_the_package():
     found = {name: extras.requirement(name) for name in extras.EXTRAS}
     assert found["tui"] == "textual>=8" and found["notify"] == "apprise>=1.9"
     assert found["acp"].startswith("agent-client-protocol")
+
+
+def test_nodes_without_their_extra_are_told_before_anything_starts(base, repository, monkeypatch, capsys):
+    monkeypatch.chdir(repository)
+    assert main.run(["init", "--test", "true"]) == 0
+    with (repository / ".nobrakes" / "config.toml").open("a") as config:
+        config.write('[fleet]\nengine = "dask"\nscheduler = "tcp://127.0.0.1:9"\n')
+    for words, code in ((["run"], 62), (["daemon", "start"], 62), (["fleet"], MissingExtra.code), (["doctor"], 1)):
+        capsys.readouterr()
+        assert main.run(words) == code, words
+        shown = "".join(capsys.readouterr())
+        assert "the extra `fleet`, which is not installed" in shown and "nobrakes[fleet]" in shown, (words, shown)
+    assert not (repository / ".nobrakes" / "fleet").exists(), "nothing was started"

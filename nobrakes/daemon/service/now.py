@@ -42,11 +42,13 @@ from .status import (
     degraded,
     first_screen,
     next_step,
+    nodes_line,
     open_sessions,
     workers,
 )
 
 if TYPE_CHECKING:
+    from ...fleet.model import NodesLine
     from ...git.port import Git
     from ...store import Store
 
@@ -256,6 +258,7 @@ class NowView:
     first: FirstScreen
     next: NextStep
     now: float
+    nodes: "NodesLine | None" = None  # where agents and checks run on nodes
 
 
 def now(
@@ -282,6 +285,7 @@ def now(
         first_screen(store, git, paths, config, stands, at_work, is_visiting),
         next_step(store, stands, config.forge),
         store.now(),
+        nodes_line(paths, config),
     )
 
 

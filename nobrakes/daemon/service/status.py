@@ -31,6 +31,7 @@ from .control import CapView, caps_of
 if TYPE_CHECKING:
     from ...config.sections import ForgeSettings
     from ...config.settings import Config
+    from ...fleet.model import NodesLine
     from ...git.port import Git
     from ...review.queue import Quarantined
     from ...store import Store
@@ -446,6 +447,7 @@ class StatusView:
     machine: MachineView | None = None  # what all repositories share, where that is limited
     hindrances: Blockers = NOTHING  # what keeps work from going on, and what to type about it
     first: FirstScreen | None = None
+    nodes: "NodesLine | None" = None  # where agents and checks run on nodes
 
 
 def workers(store: "Store", runs: bool = True) -> tuple[Worker, ...]:
@@ -536,7 +538,17 @@ def status(
         shown(),
         stands,
         first,
+        nodes_line(paths, config),
     )
+
+
+def nodes_line(paths: Paths, config: "Config") -> "NodesLine | None":
+    """The nodes as they were seen last. None: there are none. It asks nobody."""
+    if config.fleet.engine == "local":
+        return None
+    from ...fleet.model import known, line_of  # few repositories have nodes
+
+    return line_of(known(paths))
 
 
 def _main_problems(store: "Store", git: "Git", config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:

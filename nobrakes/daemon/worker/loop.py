@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ... import errors
 from ...agents import limits
+from ...agents.worker import launch
 from ...agents.worker.exit import Fetches
 from ...agents.worker.launch import GuardWatch
 from ...agents.worker.process import STEP, Definitions
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
 
 RETRY_SECONDS = 15.0
 """Seconds to the next try on a full disk or failing git."""
+NODES_SECONDS = 2.0
+"""Seconds between looks at the nodes, while work waits for them."""
 WAITED_OUT = (errors.DiskFull, errors.GitUnusable, errors.MachineShort, errors.NoAnswer, errors.StoreBusy)
 """Passing troubles that may meet the loop; they never end it."""
 
@@ -371,6 +374,7 @@ class Daemon:
     def __init__(self, ports: Ports, tries_main: bool = False) -> None:
         """`tries_main`: main has to pass before the first agent (checks.proof)."""
         self.ports = ports
+        self._no_nodes: str | None = None
         self.sender = NotificationSender(ports)
         self.fetches = Fetches(ports)
         self.work = WorkWatch(ports, self.fetches.left)
@@ -500,7 +504,7 @@ class Daemon:
             self.monitor.measure_again(jump)
             self.sender.measure_again()
         self.performer.validation.look_again()
-        limits = self.ports.limits()
+        limits = self._told(self.ports.limits())
         if self.trial is not None:
             limits = replace(limits, starts=self.trial.starts())
         board = self.performer.seen(self.reach.seen(self.ports.store.board(limits)))
@@ -511,6 +515,14 @@ class Daemon:
         room = self.performer.share.room(board)
         board = replace(board, providers=providers, models=models, contexts=self.meter.contexts(board), machine=room)
         return self.work.seen(replace(board, finished=self.ends.finished(self.fetches.without_dead(board))))
+
+    def _told(self, limits: model.Limits) -> model.Limits:
+        """Tells people when the nodes take no work any more."""
+        why = limits.no_nodes.what if limits.no_nodes else None
+        if why != self._no_nodes:
+            self._no_nodes = why
+            launch.tell(self.ports)
+        return limits
 
     def _provider(self, agent: str) -> str:
         try:
@@ -615,6 +627,8 @@ class Daemon:
         if board.ready or board.sessions:
             times += [limits.cooldowns_wake_at(board.gates, board.agents, board.now)]
             times += [limits.wake_at(board.limits.caps, board.spent, board.now)]
+        if (board.ready or board.to_review) and self.ports.config().fleet.engine != "local":
+            times.append(board.now + NODES_SECONDS)  # nodes come and go without a word
         times += [*self.performer.wake_at(board), *self.rewritten.wake_at(board.now)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += [] if self._forge is None else self._forge.wake_at()

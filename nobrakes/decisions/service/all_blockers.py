@@ -35,7 +35,7 @@ from ...review.journal import Journal
 from ...sessions.model import REVIEWERS
 from ...sessions.model import State as Talk
 from ...text.cleaning import count, count_beads_and_epics, shorten
-from ..blockers import BACKGROUND, RUN_SINCE, Blocker, Kind, board_blockers, in_order, refusal
+from ..blockers import BACKGROUND, CONFIG, RUN_SINCE, Blocker, Kind, board_blockers, in_order, refusal
 from ..model import Escalation, EscalationType
 
 if TYPE_CHECKING:
@@ -165,7 +165,6 @@ def _has_module(python: str, module: str, folder: str, where: Where) -> bool:
 # 3. Where the setup may bring a program in, its absence is told and nothing is refused for it.
 
 _NAME = re.compile(r"\A(?:`(.*)` is not on PATH|.* has no module named (.*))")
-CONFIG = ".nobrakes/config.toml"
 NOT_TRIED = "nobrakes did not test it"
 
 
@@ -696,6 +695,11 @@ def blockers(
     """All blockers that can be found without starting anything."""
     pid = holder(paths.lock)
     board = store.board(control.limits(store, config), 1)
+    is_wanted = pid is not None and bool(board.ready or board.to_review)
+    if config.fleet.engine != "local":
+        from .node_blockers import known_limits  # few repositories have nodes
+
+        board = replace(board, limits=known_limits(board.limits, paths, config, is_wanted))
     still, counts = store.standstill(), store.counts()
     waiting, features = store.escalations(), store.features() if store.has_features() else ()
     found = [
@@ -768,4 +772,8 @@ def _machine_blockers(
     if red_main or mends or not is_work or any(one.scaffolding for one in reviewed):
         checks = [replace(one, refuses=False) for one in checks]
     closure = [replace(one, refuses=is_work) for one in sandbox_blockers(config, here)]
+    if config.fleet.engine != "local":
+        from .node_blockers import setup_blockers
+
+        closure += setup_blockers(config, here.sandbox_trouble)
     return [*checks, *agents, *closure]
