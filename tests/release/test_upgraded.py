@@ -30,7 +30,8 @@ EARLIER = {
     8: "d235c3ef",
     9: "7fda5777",
 }
-IN_CI = (1, 4, 7, 9)
+"""The last commit of each of the first schemas; `earlier` finds those of later ones."""
+IN_CI = (1, 4, 7, VERSION - 1)
 """The night has the others too."""
 RUN_TESTS = """
 n=0
@@ -84,7 +85,7 @@ class Place:
 
     def nobrakes(self, *words: str, expect: int | None = 0) -> str:
         done = subprocess.run(
-            [self.program, *words], cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=120
+            [self.program, *words], cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=300
         )
         assert expect in (None, done.returncode), f"{words} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
         return done.stdout
@@ -141,7 +142,7 @@ def work(place: Place, more: str) -> None:
     process = subprocess.Popen([place.program, "run"], cwd=place.folder, env=place.env, stdout=subprocess.DEVNULL)
     try:
         wanted = {"a": "done", "b": "done", "slow": "doing", "asks": "escalated"}
-        until(lambda: wanted.items() <= place.statuses().items(), 60, place.statuses)
+        until(lambda: wanted.items() <= place.statuses().items(), 120, place.statuses)
     finally:
         process.kill()
         process.wait()
@@ -151,15 +152,22 @@ def work(place: Place, more: str) -> None:
                     os.kill(int(pid), signal.SIGKILL)
 
 
-def test_every_schema_has_a_version_that_is_upgraded() -> None:
-    assert sorted(EARLIER) == list(range(1, VERSION)), "add the last commit of the schema before this one"
+def earlier(schema: int) -> str:
+    """The last commit of the schema: the parent of the one that raised its number."""
+    if schema in EARLIER:
+        return EARLIER[schema]
+    line = f"VERSION = {schema + 1}"
+    found = ["git", "log", "--format=%h^", "--reverse", f"-G^{line}$", "--", "nobrakes/db/fast.py"]
+    raised = subprocess.run(found, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    assert raised, f"no commit has {line}"
+    return raised[0]
 
 
 @pytest.mark.parametrize(
-    "schema", [pytest.param(one, marks=() if one in IN_CI else pytest.mark.night) for one in EARLIER]
+    "schema", [pytest.param(one, marks=() if one in IN_CI else pytest.mark.night) for one in range(1, VERSION)]
 )
 def test_a_repository_of_an_earlier_version_goes_on(schema: int, wheel: Path, tools: Path, tmp_path: Path) -> None:
-    place = Place(tmp_path / "home", build(EARLIER[schema], tools, tmp_path))
+    place = Place(tmp_path / "home", build(earlier(schema), tools, tmp_path))
     work(place, UNCONFINED if schema > 1 else "")
     assert place.schema() == schema
     before = place.statuses()
