@@ -311,11 +311,9 @@ def merge_snapshot(
     old, first, second = (Path(one).read_bytes().decode("utf-8", "surrogateescape") for one in (base, ours, theirs))
     merged = record_merge.merge_texts(old, first, second, path)
     write_atomic(ours, merged.text().encode("utf-8", "surrogateescape"), None)
-    for note in merged.notes:
-        print(f"{path}: {note}", file=sys.stderr)
     told = [f"{id_}: {key}" for id_, key, *_ in merged.conflicts]
     error = NobrakesError(f"{path}: {count(len(told), 'conflict')}: {', '.join(told)}") if told else None
-    return Output({"conflicts": merged.conflicts, "notes": merged.notes}, lambda screen: str(error or ""), error)
+    return Output({"conflicts": merged.conflicts}, lambda screen: str(error or ""), error)
 
 
 def sync_beads(

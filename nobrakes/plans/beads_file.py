@@ -75,8 +75,7 @@ def sync(store: "Store", paths: Paths, path: str, actor: str, live: bool = False
         base, seen = _last(paths.synced, path)
         theirs = merging.lines_of(text, nodes.shown(path)) if text.strip() else base
         views = _views(store.beads(), store.dependencies(), theirs)
-        ours = _ours(base, theirs, seen, views)
-        merged = merging.merge(base, theirs, ours)
+        merged = merging.merge(base, theirs, ours := _ours(base, theirs, seen, views))
         written, taken, file = list[Change](), list[Change](), dict[str, Record]()
         for key, made in merged.lines.items():
             there, here = theirs.records.get(key), ours.records.get(key)
@@ -90,7 +89,7 @@ def sync(store: "Store", paths: Paths, path: str, actor: str, live: bool = False
         notes = [f"{id_} is no longer in the file; here it stays: to cancel it, nobrakes cancel {id_}" for id_ in gone]
         found, named = parse("\n".join(made[-1] for made in merged.lines.values())), {id_ for id_, *_ in taken}
         problems = [text for text in found.problems if named.intersection(text.split(": ")) or ": skipped" in text]
-        notes += [*merged.notes, *theirs.twice, *problems]
+        notes += [*theirs.twice, *problems]
         report = BeadsSync(path, tuple(written), tuple(taken), merged.conflicts, tuple(notes), not dry_run)
         if dry_run:
             return report

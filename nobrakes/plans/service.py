@@ -517,8 +517,7 @@ def apply_plan(
     live ones change now. `dry_run` writes nothing and reports deadlocks; `cut` leaves out dependencies that close
     circles. Without `explain` large plans skip `explained`, and lose their nodes."""
     is_small = len(plan.nodes) <= SMALL
-    lined = plan.nodes if len(plan.nodes) <= LARGE else ()
-    places = {node.id or "": node.where for node in lined if node.where.startswith("line ")}
+    places = {it.id or "": it.where for it in plan.nodes if it.where[:5] == "line "} if len(plan.nodes) <= LARGE else {}
     work = work_out(store, plan, live or plan.live, live, take=not (is_small or explain))
     waiting = len(store.proposed())
     try:

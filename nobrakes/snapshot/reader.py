@@ -31,6 +31,7 @@ CLOSED_WORDS = frozenset({"closed", "done", "completed", "resolved"})
 OPEN_WORDS = frozenset({"open", "in_progress", "hooked", "review", "in_review", "pending", "todo"})
 HELD_WORDS = frozenset({"blocked", "deferred", "pinned"})
 TOMBSTONE = "tombstone"
+MAX_DEPTH = 64
 
 DEPENDENCY_WORDS: Mapping[str, model.DependencyType] = {
     **{kind.value: kind for kind in model.DependencyType},
@@ -298,7 +299,7 @@ def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[
         if line.startswith(MARKERS):
             raise marked(where, [number, *(other for other, rest in numbered if rest.lstrip().startswith(MARKERS))])
         try:
-            raw = json.loads(line)
+            raw = decoded(line)
         except (ValueError, RecursionError) as error:
             problems.append(f"line {number}: skipped, because it is not JSON ({error})")
             continue
@@ -311,6 +312,19 @@ def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[
                 problems.append(f"line {number}: {raw['id']}: the bead has no title: skipped")
         else:
             yield number, raw
+
+
+def decoded(line: str) -> Any:
+    """A line's value. ValueError, RecursionError: it is not JSON, is nested too deeply, or has half of a character."""
+    value = json.loads(line)
+    if "\\ud" in line or "\\uD" in line:
+        json.dumps(value, ensure_ascii=False).encode()
+    level = [value] if line.count("[") + line.count("{") > MAX_DEPTH else []
+    for _ in range(MAX_DEPTH):
+        level = [b for a in level if isinstance(a, list | dict) for b in (a if isinstance(a, list) else a.values())]
+    if level:
+        raise ValueError("nested too deeply")
+    return value
 
 
 def marked(where: str, lines: Sequence[int]) -> PlanError:

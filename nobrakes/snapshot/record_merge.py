@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import PlanError
 from ..records import frozen
-from .reader import CLOSED_WORDS, MARKERS, TOMBSTONE, marked, moment, repeated
+from .reader import CLOSED_WORDS, MARKERS, TOMBSTONE, decoded, marked, moment, repeated
 
 Record = dict[str, Any]
 TOMBSTONE_SECONDS = 30 * 86400.0 + 3600.0  # as long as in Beads, with an hour for clocks that differ
@@ -27,11 +27,8 @@ _BY_LATER = frozenset(_LATER_WORDS.split())
 _TIMES = frozenset(("defer_until", "last_activity", "ts"))
 OWN = "x_nobrakes"
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
-_WITH_STATUS = frozenset(
-    ("status", "closed_at", "close_reason", "closed_by_session", f"{OWN}.status", f"{OWN}.merged_commit")
-)
-Change = tuple[str, str, Any, Any]
-"""A record's id, one of its keys, and both values."""
+_CLOSING = ("status", "closed_at", "close_reason", "closed_by_session", f"{OWN}.status", f"{OWN}.merged_commit")
+Change = tuple[str, str, Any, Any]  # a record's id, a key, and both values
 
 
 @dataclass
@@ -51,10 +48,9 @@ def lines_of(text: str, where: str) -> Lines:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            value = None
+        value = None
+        with suppress(ValueError, RecursionError):
+            value = decoded(line)
         record = value if isinstance(value, dict) else {}
         is_named = isinstance(record.get("key"), str)
         key = f"\n{record.get('_type')} {record['key']}" if is_named else f"\n{line}"  # no id has a line break
@@ -69,11 +65,10 @@ def lines_of(text: str, where: str) -> Lines:
 
 @frozen
 class Merged:
-    """`lines`: each key's text, or two where they conflict. `notes`: what was decided that a person may want to see."""
+    """`lines`: each key's text, or two where they conflict."""
 
     lines: Mapping[str, tuple[str, ...]]
     conflicts: tuple[Change, ...]
-    notes: tuple[str, ...] = ()
 
     def text(self) -> str:
         """With git's conflict markers around the two lines of a conflict."""
@@ -83,9 +78,10 @@ class Merged:
 
 def merge_texts(base: str, ours: str, theirs: str, where: str) -> Merged:
     """The merged file. What a person has to merge first is a conflict of both files as they are."""
-    sides = {"base": base, "ours": ours, "theirs": theirs}
     try:
-        return merge(*(lines_of(text, f"{side} {where}") for side, text in sides.items()))
+        return merge(
+            lines_of(base, f"base {where}"), lines_of(ours, f"our {where}"), lines_of(theirs, f"their {where}")
+        )
     except PlanError as error:
         return Merged({"": (ours.removesuffix("\n"), theirs.removesuffix("\n"))}, ((where, str(error), "", ""),))
 
@@ -94,17 +90,13 @@ def merge(base: Lines, ours: Lines, theirs: Lines) -> Merged:
     """Every line of both sides that neither removed: by id if both are, else new ones of theirs at their places."""
     found: dict[str, tuple[str, ...]] = {}
     conflicts: list[Change] = []
-    notes: list[str] = []
     keys = spliced(list(ours.texts), list(theirs.texts))
     for key in sorted(keys) if all(list(one.texts) == sorted(one.texts) for one in (ours, theirs)) else keys:
         texts = [one.texts[key] for one in (ours, theirs) if key in one.texts]
         sides = [one.records[key] for one in (ours, theirs) if key in one.records]
         before = base.records.get(key, {})
-        if len(texts) == 1 and (key not in base.texts or (sides and not same(before, sides[0]))):
-            found[key] = (texts[0],)
-            if key in base.texts:
-                notes.append(f"{key.strip()[:80]}: removed on one side, changed on the other, and therefore kept")
-        elif len(texts) == 2 and (texts[0] == texts[1] or len(sides) < 2):
+        is_kept = key not in base.texts or (bool(sides) and not same(before, sides[0]))
+        if is_kept if len(texts) == 1 else texts[0] == texts[1] or len(sides) < 2:
             found[key] = (texts[0],)
         elif len(texts) == 2:
             mine, other, open_ = merge_record(before, *sides)
@@ -112,7 +104,7 @@ def merge(base: Lines, ours: Lines, theirs: Lines) -> Merged:
             made = [mine, other] if open_ else [mine]
             known = [*zip(sides, texts, strict=True)]
             found[key] = tuple(next((text for record, text in known if record == one), line(one)) for one in made)
-    return Merged(found, tuple(conflicts), tuple(notes))
+    return Merged(found, tuple(conflicts))
 
 
 def line(record: Any) -> str:
@@ -160,7 +152,7 @@ class _Merging:
         for key in spliced(list(ours), list(theirs)):
             old, mine, other = base.get(key), ours.get(key), theirs.get(key)
             pair = ours, ours
-            if self.closing is not None and f"{path}{key}" in _WITH_STATUS:
+            if self.closing is not None and f"{path}{key}" in _CLOSING:
                 pair = (ours, ours) if self.closing else (theirs, theirs)
             elif mine == old or (same(mine, old) and not same(other, old)):
                 pair = theirs, theirs

