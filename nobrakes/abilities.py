@@ -129,7 +129,7 @@ def version_in(text: str) -> str:
     import re
 
     found = re.search(r"(?<!\d)\d++\.\d+[0-9A-Za-z.+-]*", text)
-    return found[0] if found else ""
+    return found[0].rstrip(".") if found else ""
 
 
 def noted(paths: Paths, program: str, mark: str) -> str | None:

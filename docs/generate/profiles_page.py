@@ -18,7 +18,7 @@ output and continues its session as the profile says. [How to add your own](../h
 The conformance test runs the real program with a scripted model on the loopback. `ok`: passed. `-`: the program cannot
 do this, or nobody can see it: without permissions of its own (`deny`) an agent is restrained only by the sandbox or the
 wall, and nobrakes does not start it without both. "By every release": the project's CI runs the test; the other tests
-ran once, by hand, on that day.
+ran once, by hand, on that day. On that day each agent of this table also took a bead to main in the sandbox.
 """
 _NOT_TRIED = """
 ## Profiles that nobody has tried

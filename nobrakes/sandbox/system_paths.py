@@ -114,7 +114,7 @@ def installation(folder: str) -> Iterator[str]:
 
 
 def program(argv0: str, environment: Mapping[str, str], home: str) -> tuple[str, ...]:
-    """What a program needs beside PATH: its link's target, and surrounding node packages."""
+    """What a program needs beside PATH: its link's target, and node packages or a Python environment around it."""
     path = environment.get("PATH", os.defpath)
     places = [argv0] if os.sep in argv0 else [os.path.join(folder, argv0) for folder in path.split(os.pathsep)]
     absolute = (place for place in places if os.path.isabs(place))
@@ -128,6 +128,10 @@ def program(argv0: str, environment: Mapping[str, str], home: str) -> tuple[str,
         whole = before.removesuffix("/lib")
         is_prefix = whole != before and not lies_in(home, whole)
         needed.append(whole if is_prefix else f"{before}/node_modules")
+    around = os.path.dirname(os.path.dirname(real))
+    if os.path.isfile(os.path.join(around, "pyvenv.cfg")):
+        base = os.path.dirname(os.path.dirname(os.path.realpath(os.path.join(around, "bin", "python3"))))
+        needed += [folder for folder in (around, base) if not lies_in(home, folder)]
     return tuple(dict.fromkeys(needed))
 
 

@@ -496,7 +496,7 @@ class TurnLauncher:
         model = session.model if is_own or session.kind in REVIEWERS else ""
         told = brief(ports, talk)
         adapter = ports.adapter(session.agent)
-        named = str(uuid.UUID(hashlib.md5(turn.token.encode()).hexdigest()))
+        named = str(uuid.UUID(hashlib.md5(turn.token.encode()).hexdigest(), version=4))
         launch = adapter.launch(
             Assignment(
                 role=role,

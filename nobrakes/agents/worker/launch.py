@@ -127,7 +127,7 @@ class Launcher:
                 workspace=workspace.path,
                 folder=os.path.join(folder, OWN),
                 session=(last and last.provider_session)
-                or str(uuid.UUID(hashlib.md5(attempt.token.encode()).hexdigest())),
+                or str(uuid.UUID(hashlib.md5(attempt.token.encode()).hexdigest(), version=4)),
                 resume=last is not None,
                 env=self._environment(settings, bead, attempt, workspace, folder, adapter.credentials),
                 settings=config.agents.seated(attempt.agent, attempt.role.value, limits.caps.attempt.usd),

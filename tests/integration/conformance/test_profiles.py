@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from nobrakes.config import profiles
+from nobrakes.config.profiles import Trial
+from nobrakes.conformance import Dialect
 from tests.support.profiled_agent import PROFILE
-from tests.support.real_clis import BIN, CODE, DONE, NOBRAKES, TEST, committing, prepare, tool
+from tests.support.real_clis import BIN, CODE, DONE, NOBRAKES, TEST, committing, prepare
 
 AGENT = Path(__file__).parents[2] / "support" / "profiled_agent.py"
 CI = [name for name in profiles.shipped() if profiles.find(name).proof.by == "ci"]
@@ -72,32 +74,42 @@ def test_a_profile_of_ones_own_is_tested_added_and_chosen(house: House) -> None:
     assert house.nobrakes("agent-profile", "test", str(file), code=1)
 
 
-@pytest.mark.slow
-def test_an_agent_of_a_profile_takes_a_bead_to_main(house: House, tmp_path: Path) -> None:
-    house.install()
-    (house.folder / "profiled.toml").write_text(PROFILE)
-    house.nobrakes("agent-profile", "add", "profiled.toml")
-    agents = '[agents]\ntest_writer = "profiled"\ndoer = "profiled"\n[agents.profiles.profiled]\n'
-    agents += 'base_url = "http://127.0.0.1:PORT/s/profiled/v1"\nmodel = "m"\n'
-    field = prepare(tmp_path / "field", agents)
+def merged(folder: Path, name: str, program: str, trial: Trial, sandbox: str, more: str = "") -> None:
+    """An agent of a profile takes a bead to main, with a model that runs two commands."""
+    agents = f'[agents]\ntest_writer = "{name}"\ndoer = "{name}"\n[agents.profiles.{name}]\n{more}'
+    agents += f'executable = "{program}"\nmodel = "m"\nbase_url = "http://127.0.0.1:PORT/s/{name}{trial.path}"\n'
+    field, dialect = prepare(folder, agents, sandbox), Dialect(name, "", 0, trial)
     write = "import pathlib; pathlib.Path({!r}).write_text({!r})"
-    script = [
-        tool("sh", {"command": _python(write.format("tests/test_hello.py", TEST), committing("Test greetings"))}),
-        DONE,
-        tool("sh", {"command": _python(write.format("hello.py", CODE), committing("Greet people"))}),
-        DONE,
-    ]
-    env = {"PROFILED_KEY": "dummy", "NOBRAKES_USER_HOME": str(tmp_path / "user")}
-    field.let_them_work({"profiled": script}, env)
-    assert [(role, agent) for role, agent, _ in field.attempts()][:2] == [
-        ("test_writer", "profiled"),
-        ("doer", "profiled"),
-    ]
+
+    def step(file: str, text: str, subject: str) -> dict[str, Any]:
+        words = f"python3 -c {shlex.quote(write.format(file, text))} && {committing(subject)}"
+        return {"tools": [list(dialect.shell(words))]}
+
+    script = [step("tests/test_hello.py", TEST, "Test greetings"), DONE, step("hello.py", CODE, "Greet people"), DONE]
+    printed = field.let_them_work(
+        {name: script}, {**trial.variables, "NOBRAKES_USER_HOME": os.environ["NOBRAKES_USER_HOME"]}
+    )
+    assert [(role, agent) for role, agent, _ in field.attempts()][:2] == [("test_writer", name), ("doer", name)], (
+        printed
+    )
     field.assert_merged()
 
 
-def _python(program: str, then: str) -> str:
-    return f"{shlex.quote(sys.executable)} -c {shlex.quote(program)} && {then}"
+@pytest.mark.slow
+def test_an_agent_of_a_persons_profile_takes_a_bead_to_main(house: House, tmp_path: Path) -> None:
+    house.install()
+    (house.folder / "profiled.toml").write_text(PROFILE)
+    house.nobrakes("agent-profile", "add", "profiled.toml")
+    trial = profiles.parse(PROFILE, "profiled.toml").trial
+    merged(tmp_path / "field", "profiled", "profiled-agent", trial, "none", 'permissions = "bypass"\n')
+
+
+@pytest.mark.slow
+@pytest.mark.profiles
+def test_a_real_cli_takes_a_bead_to_main_in_the_sandbox(house: House, tmp_path: Path) -> None:
+    if not (BIN / "pi").is_file():
+        pytest.skip("pi is not installed in .ci/agents")
+    merged(tmp_path / "field", "pi", str(BIN / "pi"), profiles.find("pi").trial, "bubblewrap")
 
 
 @pytest.mark.slow

@@ -164,7 +164,7 @@ def test_a_cli_that_changes_while_a_daemon_works_is_told_of_at_the_next_start_of
 @pytest.mark.parametrize(
     ("printed", "version"),
     [("2.1.329 (Claude Code)\n", "2.1.329"), ("codex-cli 0.169.0", "0.169.0"), ("0.61.0-nightly.3", "0.61.0-nightly.3"),
-     ("who knows", "")],
+     ("GitHub Copilot CLI 1.0.102.", "1.0.102"), ("who knows", "")],
 )  # fmt: skip
 def test_versions(printed: str, version: str) -> None:
     assert abilities.version_in(printed) == version

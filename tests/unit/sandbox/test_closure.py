@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.sandbox.closure import INSIDE, Bounds, Closure, Machine, Prlimit, prlimit, wrap
-from nobrakes.sandbox.system_paths import installation, machine, tool_settings
+from nobrakes.sandbox.system_paths import installation, machine, program, tool_settings
 
 MACHINE = Machine(
     ("/usr", "/etc/hosts"), (("/bin", "usr/bin"),), ("/people/ada/venv",), "/usr/bin/python3", "/people/ada"
@@ -75,6 +75,21 @@ def test_an_installation_is_let_in_whole(tmp_path, mark):
     assert list(installation(str(tmp_path / "bin"))) == [str(tmp_path / "bin")]
     (tmp_path / mark).mkdir(parents=True)
     assert list(installation(str(tmp_path / "bin"))) == [str(tmp_path)]
+
+
+def test_a_program_of_a_python_environment_gets_its_whole_environment_and_its_python(tmp_path):
+    python, venv, home = tmp_path / "python" / "bin" / "python3", tmp_path / "venv", tmp_path / "home"
+    for place in (python.parent, venv / "bin", home / "bin"):
+        place.mkdir(parents=True)
+    for file in (python, venv / "bin" / "tool"):
+        file.write_text("#!/bin/sh\n")
+        file.chmod(0o755)
+    (venv / "pyvenv.cfg").touch()
+    (venv / "bin" / "python3").symlink_to(python)
+    (home / "bin" / "tool").symlink_to(venv / "bin" / "tool")
+    needed = program("tool", {"PATH": str(home / "bin")}, str(home))
+    assert {str(venv), str(tmp_path / "python")} <= set(needed)
+    assert str(venv) not in program(str(venv / "bin" / "tool"), {}, str(venv / "bin")), "never a whole home"
 
 
 def inside(*words, **how):
