@@ -24,7 +24,6 @@ TOMBSTONE_SECONDS = 30 * 86400.0 + 3600.0  # as long as in Beads, with an hour f
 _LATER_WORDS = """status issue_type assignee owner parent content_hash source_repo dependency_count dependent_count
 comment_count close_reason closed_by_session deleted_by delete_reason original_type updated_by"""
 _BY_LATER = frozenset(_LATER_WORDS.split())
-_TIMES = frozenset(("defer_until", "last_activity", "ts"))
 OWN = "x_nobrakes"
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 _CLOSING = ("status", "closed_at", "close_reason", "closed_by_session", f"{OWN}.status", f"{OWN}.merged_commit")
@@ -186,7 +185,7 @@ class _Merging:
             chosen = "\n".join(part for part in merge_set(key, *split) if part)
         elif key == "priority" and all(type(value) is int for value in (mine, other)):
             chosen = min(mine, other)
-        elif (key.endswith("_at") or key in _TIMES) and any(seconds(value) for value in kinds):
+        elif (key.endswith("_at") or key in ("defer_until", "last_activity")) and any(map(seconds, kinds)):
             later = seconds(mine) >= seconds(other)
             chosen = mine if later is not (key == "created_at") else other
             chosen = chosen if seconds(chosen) else mine or other

@@ -161,6 +161,7 @@ NOT_HERE: Mapping[str, str] = {
     "relay": "In a terminal, `nobrakes relay PATH PROMPT` starts a session. The Desk shows its questions.",
     "mcp client": "Only a terminal shows a new token, once: `nobrakes mcp client add NAME`.",
     **dict.fromkeys(("agent-profile add", "agent-profile test"), "Name programs only in a terminal."),
+    "sync beads": "It reads and writes files in your folder. Type `nobrakes sync beads` in a terminal.",
     "repositories": "To remove a repository from the list, type `nobrakes repositories forget PATH`.",
 }
 """Commands without a page, and why."""
