@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Literal, Protocol
 
+from ..errors import NoSandbox
 from ..git.port import NOWHERE, Argv
 from ..paths import own_program
 from ..records import frozen
@@ -111,11 +112,15 @@ _PRIVILEGES = ("--disable-userns", "--cap-drop", "ALL", "--die-with-parent")
 
 def wrap(argv: Argv, closure: Closure, executable: str = "") -> Argv:
     """The command that runs `argv` in the closure's workspace only."""
+    if sys.platform == "darwin":
+        from .seatbelt import wrap as seatbelt_wrap
+
+        return seatbelt_wrap(argv, closure)
     executable = executable or own_program("bwrap", closure.workspace) or "/usr/bin/bwrap"
     words = [executable, *_NAMESPACES, *_PRIVILEGES]
     if closure.network != "open":
         words.append("--unshare-net")
-    words += _mounts(closure)
+    words += mounts(closure)
     variables = (("HOME", HOME), ("TMPDIR", "/tmp"), *_direct(closure), *closure.machine.variables)
     for name, value in (*variables, *closure.environment):
         words += ["--setenv", name, value]
@@ -135,7 +140,8 @@ def _direct(closure: Closure) -> Iterator[tuple[str, str]]:
         yield from (("NO_PROXY", ",".join(own)), ("no_proxy", ",".join(own)))
 
 
-def _mounts(closure: Closure) -> Iterator[str]:
+def mounts(closure: Closure) -> Iterator[str]:
+    """Options of bubblewrap, each with its paths."""
     machine = closure.machine
     yield from _readable(machine.system)
     for path, target in machine.links:
@@ -311,7 +317,9 @@ def _is_known(path: str, *_: int) -> bool:
 # person's settings say; no network, no process of anybody's, and nothing outside of a memory of its own that it can
 # write. It starts in an empty folder: a program that is named by a path in the repository is not found.
 def filter_wrap(argv: Argv) -> Argv:
-    """The command that runs the filter `argv` confined."""
+    """The command that runs the filter `argv` confined. NoSandbox: not on this system."""
+    if sys.platform == "darwin":
+        raise NoSandbox("git filters run only in bubblewrap, which works on Linux only")
     words = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", NOWHERE]
     words += ["--unshare-user", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
     words += ["--unshare-cgroup-try", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent", "--new-session"]

@@ -253,7 +253,9 @@ def argv(folder: str, environment: Mapping[str, str]) -> Argv:
 
 
 def platform_trouble() -> str:
-    """Why bubblewrap cannot work here; empty: it may."""
+    """Why no sandbox can work here; empty: one may."""
+    if sys.platform == "darwin":
+        return "" if os.path.exists("/usr/bin/sandbox-exec") else "`sandbox-exec` is not installed"
     if not sys.platform.startswith("linux"):
         return "bubblewrap works on Linux only"
     return "" if own_program("bwrap", os.getcwd()) else "bubblewrap (`bwrap`) is not installed"
