@@ -17,7 +17,7 @@ from tests.support.warm import NOBRAKES
 
 RUN = (
     "init",
-    "plan example, plan apply, propose, shape, commit-strategy",
+    "plan example, plan apply, sync beads, propose, shape, commit-strategy",
     "config, config set, config get, config unset, add, edit, depend, undepend",
     "run, status, list, show, ready, graph, history, review, diff, events",
     "escalations, escalation, approve, answer, resolve, retry",
@@ -36,6 +36,8 @@ NOT_RUN: Mapping[str, str] = {
     "session": "it needs a session: tests/acceptance/test_docs_run.py types it from docs/how-to/sessions.md",
     "pr": "it needs a pull request: tests/acceptance/test_pull_requests.py",
     "daemon": "it changes the services of this account",
+    "sync github": "it needs `gh` with an account",
+    "fleet": "it needs nodes: tests/acceptance/test_fleet.py",
     "reshape": "it is a talk between a person in a terminal and an agent with an account",
     "relay": "it needs an agent with an account",
     "board": "it needs a terminal",
@@ -75,6 +77,8 @@ def before(project: Scripted, words: str) -> None:
     if words == "add":
         project.add("nb-1", "nb-3", *(f"asks-{number}" for number in range(1, 5)))
         project.add("nb-7")
+    elif words == "sync beads":
+        (project.folder / ".beads").mkdir()
     elif words == "run":
         project.nobrakes("hold", "nb-7", "--reason", "its agent never ends")
     elif words == "daemon start":

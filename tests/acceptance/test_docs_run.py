@@ -297,6 +297,13 @@ def before_a_plan(project: Scripted) -> None:
     (project.folder / "plan.yaml").write_text(BOARD)
 
 
+def before_beads(project: Scripted) -> None:
+    (project.folder / ".beads").mkdir()
+    (project.folder / ".beads" / "issues.jsonl").write_text(
+        '{"id":"bd-1","title":"Sum","status":"open","priority":1}\n'
+    )
+
+
 BEFORE: Mapping[str, Callable[[Scripted], None]] = {
     "README.md": before_the_readme,
     **{
@@ -314,6 +321,7 @@ BEFORE: Mapping[str, Callable[[Scripted], None]] = {
         )
     },
     "docs/how-to/write-a-plan.md": before_a_plan,
+    "docs/how-to/beads.md": before_beads,
 }
 
 
