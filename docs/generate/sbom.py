@@ -2,7 +2,8 @@
 
 python -m docs.generate.sbom WHEEL      prints it; the same wheel and pins give the same bytes
 
-A component's hashes are those of all its files that pip may install: one for each platform.
+A component's hashes are those of all its files that pip may install: one for each platform. What has
+a marker, for some platforms, is optional.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from typing import Any
 from zipfile import ZipFile
 
 PINS = Path(__file__).resolve().parents[2] / ".ci" / "requirements.txt"
-PIN = re.compile(r"^([a-z0-9-]+)==(\S+).*\\\n((?:    --hash=sha256:[0-9a-f]{64}.*\n?)+)", re.MULTILINE)
+PIN = re.compile(r"^([a-z0-9-]+)==(\S+)( ;)?.*\\\n((?:    --hash=sha256:[0-9a-f]{64}.*\n?)+)", re.MULTILINE)
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 
 
@@ -35,7 +36,10 @@ def sbom(wheel: Path, pins: str) -> dict[str, Any]:
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     licences = [{"license": {"id": metadata["License-Expression"]}}]
     own = component("nobrakes", metadata["Version"], [digest], licenses=licences) | {"type": "application"}
-    found = [component(name, version, _HASH.findall(hashes)) for name, version, hashes in PIN.findall(pins)]
+    found = [
+        component(name, version, _HASH.findall(hashes), scope="optional" if marker else "required")
+        for name, version, marker, hashes in PIN.findall(pins)
+    ]
     direct = {re.split(r"[^\w-]", one)[0] for one in metadata.get_all("Requires-Dist", []) if "extra ==" not in one}
     return {
         "bomFormat": "CycloneDX",
