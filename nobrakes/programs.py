@@ -28,6 +28,8 @@ PROGRAMS = {
 }
 SPEC = "remote.json"
 """In the folder of a run on a node: what the program `remote` reads."""
+NODE_LOST = "remote.lost"
+"""In the folder of a run on a node: why the node is lost."""
 _ALSO_LOADED = ("ctypes", "nobrakes.text.redaction")
 _START = (sys.executable, "-I", "-S", os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs.py"))
 

@@ -51,6 +51,7 @@ WHOLE = (
     "test_first_screens.py",
     "test_fleet.py",
     "test_journeys.py",
+    "test_lost_nodes.py",
     "test_morning.py",
     "test_profiles.py",
     "test_recipes.py",

@@ -81,6 +81,7 @@ class Limits:
     starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says
     elsewhere: tuple[str, ...] = ()  # epics whose work is for another branch than main
     no_nodes: "Blocker | None" = None  # why no agent starts on a node (fleet)
+    node_seconds: float = 0.0  # how often work that is there looks at the nodes; 0: it uses none
 
 
 @frozen

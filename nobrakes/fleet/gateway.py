@@ -33,6 +33,9 @@ LOOK_SECONDS = 1.0
 IDLE_SECONDS = 120.0
 _MAX_LOSSES = 50
 _CALL_SECONDS = 30.0
+_LONG_SECONDS = 600.0
+_LONG = ("receive", "prepare", "collect")
+"""Questions whose answers may take long, since they carry whole repositories."""
 _BEGIN_SECONDS = 10.0
 _TASK = "nobrakes-run"
 
@@ -50,6 +53,7 @@ class Gateway:
         self.used: dict[str, dict[str, tuple[str, int]]] = {}
         self.losses: list[dict[str, Any]] = []
         self.asked_at = time.monotonic()
+        self._asking: dict[str, asyncio.Task[None]] = {}
         self._choosing = asyncio.Lock()
         self._listener: asyncio.Server | None = None
         self._opened: dict[str, tuple[str, str, int, float]] = {}
@@ -126,13 +130,22 @@ class Gateway:
         self.used = {one: dict(map(_parsed, keys)) for one, keys in tasks.items() if one in workers}
         for one in [one for one in workers if one not in self.known]:
             self.known[one] = {"name": str(workers[one]["name"])[:100], "why": "it was not asked yet"}
-            with contextlib.suppress(Exception):
-                said = await self._on(one, node.describe)
-                self.known[one] |= {"about": json.loads(said), "why": self._objection(json.loads(said))}
-                continue
-            self.known[one]["why"] = "it has no nobrakes, or does not answer"
         for gone in [one for one in self.known if one not in workers]:
             del self.known[gone]
+        for one in [one for one, about in self.known.items() if "about" not in about and one not in self._asking]:
+            self._asking[one] = asyncio.create_task(self._describe(one))
+        self._write()
+
+    async def _describe(self, address: str) -> None:
+        """Ask a node what it is. One that does not answer is asked again, and nobody waits for it."""
+        try:
+            said = json.loads(await self._on(address, node.describe))
+            about = {str(name): str(value) for name, value in said.items()}
+            self.known[address] |= {"about": about, "why": self._objection(about)}
+        except Exception:
+            if address in self.known:
+                self.known[address]["why"] = "it has no nobrakes, or does not answer"
+        del self._asking[address]
         self._write()
 
     def _objection(self, about: dict[str, str]) -> str:
@@ -161,9 +174,9 @@ class Gateway:
             json.dump(state, file)
         os.replace(path + ".new", path)
 
-    async def _on(self, address: str, function: Any, *words: Any) -> Any:
+    async def _on(self, address: str, function: Any, *words: Any, seconds: float = _CALL_SECONDS) -> Any:
         """The function's answer on that node. Raises whatever Dask does."""
-        async with asyncio.timeout(_CALL_SECONDS):
+        async with asyncio.timeout(seconds):
             found = await self.client.run(function, *words, workers=[address], on_error="raise")
         return found[address]
 
@@ -177,7 +190,7 @@ class Gateway:
                 body = await reader.readexactly(size)
                 self.asked_at = time.monotonic()
                 said, answer = await self._answered(asked, body)
-                if asked["call"] == "execute":
+                if asked["call"] in ("execute", "exchange"):
                     runs[str(asked["session"])] = str(asked["node"])
                 if said.get("code") is not None:
                     runs.clear()
@@ -202,10 +215,10 @@ class Gateway:
         address, session, call = str(asked["node"]), str(asked["session"]), str(asked["call"])
         words = {name: value for name, value in asked.items() if name not in ("node", "session", "call")}
         try:
-            said, answer = await self._on(address, node.ask, session, call, json.dumps(words), body)
+            seconds = _LONG_SECONDS if call in _LONG else _CALL_SECONDS
+            return _checked(await self._on(address, node.ask, session, call, json.dumps(words), body, seconds=seconds))
         except Exception as error:
             return self._failed(session, address, error)
-        return json.loads(said), bytes(answer)
 
     async def _after_a_while(self, asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """The scheduler is away: wait for it, then answer."""
@@ -218,6 +231,8 @@ class Gateway:
     def _failed(self, session: str, address: str, error: Exception) -> tuple[dict[str, Any], bytes]:
         name = self.known.get(address, {}).get("name", address)
         why = f"the node {name} does not answer ({type(error).__name__})"
+        if address in self.known:  # it gets no other run before it says again what it is
+            self.known[address] = {"name": name, "why": "it does not answer"}
         self.losses = [*self.losses, {"at": time.time(), "run": session, "node": name, "why": why}][-_MAX_LOSSES:]
         return {"lost": why}, b""
 
@@ -242,10 +257,13 @@ class Gateway:
             self._opened[session] = (address, role, need, time.monotonic())
         words = json.dumps({"begins": _BEGIN_SECONDS, "repository": str(asked["repository"])})
         try:
-            said, known = await self._on(address, node.ask, session, "known", words, b"")
+            said, known = _checked(await self._on(address, node.ask, session, "known", words, b""))
         except Exception as error:
-            return self._failed(session, address, error)
-        return {**json.loads(said), "node": address}, bytes(known)
+            self._failed(session, address, error)
+            said, known = {"lost": ""}, b""
+        if "lost" in said:
+            return {"busy": True}, b""  # nothing began there: another node may take it
+        return {**said, "node": address}, known
 
     async def _free(self, need: int, role: str) -> str | None:
         """The node with most free places; waits a while for one."""
@@ -280,6 +298,15 @@ class Gateway:
                 return set(json.load(file))
         except FileNotFoundError:
             return set()
+
+
+def _checked(found: Any) -> tuple[dict[str, Any], bytes]:
+    """What a node answered. Raises ValueError, TypeError."""
+    said, answer = found
+    words = json.loads(said)
+    if not isinstance(words, dict) or not isinstance(answer, bytes) or len(answer) > parcel.MAX_BODY:
+        raise ValueError("no answer of ours")
+    return words, answer
 
 
 async def _carry(

@@ -268,7 +268,8 @@ def spec_of(
         "made": [os.path.join(channel, "out")] if channel else [],
         "lets_in": lets_in,
         "reports": list(reports),
-        "closure": {} if settings.unconfined else dict(view),
+        "closure": dict(view),
+        "unconfined": settings.unconfined,
     }
     return json.dumps(spec).encode()
 

@@ -10,6 +10,8 @@
 """
 
 import asyncio
+import contextlib
+import fcntl
 import json
 import logging
 import os
@@ -23,6 +25,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from .. import __version__
@@ -34,6 +37,7 @@ from ..host.versions import probing_trouble
 from ..paths import PACKAGE, process_environment
 from ..sandbox import closure, system_paths
 from ..sandbox.closure import Bounds, Closure
+from ..walking import Beyond
 from . import parcel
 
 LEASE = 30.0
@@ -61,11 +65,16 @@ def _is_question(record: logging.LogRecord) -> bool:
     return "out-of-band function" not in record.msg
 
 
+@cache
+def _sandbox_trouble() -> str:
+    """Why no sandbox works here; empty: one does."""
+    return system_paths.platform_trouble() or probing_trouble(system_paths.argv(place(), dict(process_environment())))
+
+
 def _describe() -> dict[str, str]:
-    os.makedirs(place(), mode=0o700, exist_ok=True)
+    _remove_leftovers()
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    environment = dict(process_environment())
-    trouble = system_paths.platform_trouble() or probing_trouble(system_paths.argv(place(), environment))
+    trouble = _sandbox_trouble()
     python = ".".join(map(str, sys.version_info[:3]))
     return {"nobrakes": __version__, "python": python, "git": git, "sandbox": trouble, "host": socket.gethostname()}
 
@@ -128,17 +137,31 @@ class Execution:
         return self.child.poll() is not None and self.out.is_over and self.err.is_over
 
 
+class Caller:
+    """A command's program at home, whose questions come one by one: one that is repeated gets the same answer."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.serial: int | None = None
+        self.answer = "", b""
+
+
 class Session:
     """One run on this node."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.asked_at = time.monotonic()
+        self.answering = 0
+        self.callers: dict[str, Caller] = {}
         self.closed = threading.Event()
         self.condition = threading.Condition()
         self.top = tempfile.mkdtemp(prefix=f"{name[:60]}-", dir=_made(os.path.join(place(), "runs")))
         memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
         self.secret = tempfile.mkdtemp(prefix="nobrakes-", dir=memory)
+        self.lock = open(os.path.join(self.top, "lock"), "wb")  # noqa: SIM115 - held as long as this process lives
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        os.symlink(self.secret, os.path.join(self.top, "secret"))
         self.cache = ""
         self.spec: dict[str, Any] = {}
         self.received: dict[str, list[bytes]] = {"objects": [], "files": []}
@@ -177,7 +200,7 @@ class Session:
         self.cache = _cache(spec["repository"], spec["width"])
         _take(self.cache, self.received["objects"], spec["new"])
         root = _made(os.path.join(self.top, "repository"))
-        for one in (*spec["closure"].get("own", ()), *spec["made"], spec["folder"]):
+        for one in (*spec["closure"]["own"], *spec["made"], spec["folder"]):
             _made(self.here(one))
         files = b"".join(self.received["files"])
         workspace = f"{spec['place']}/"
@@ -225,6 +248,8 @@ class Session:
         argv = [self.here(word) for word in words["argv"]]
         cwd = self.here(words["cwd"])
         confined = self._confined(environment)
+        if confined.closure is None:
+            environment |= {name: self.here(value) for name, value in self.spec["closure"]["environment"]}
         child = subprocess.Popen(
             confined.wrap(tuple(argv), alone=bool(words["alone"])),
             stdin=subprocess.PIPE,
@@ -240,9 +265,9 @@ class Session:
         self.executions[number] = Execution(child, tree, stdin, self.condition, since)
 
     def _confined(self, environment: Mapping[str, str]) -> Confined:
-        """This machine's sandbox with the run's view."""
+        """This machine's sandbox with the run's view; without one, if the person lets such machines run it."""
         given = self.spec["closure"]
-        if not given:
+        if self.spec["unconfined"] and _sandbox_trouble():
             return Confined()
         machine = system_paths.machine(environment)
         named = [path for name in given["names"] for path in system_paths.program(name, environment, machine.home)]
@@ -371,9 +396,26 @@ class Session:
 
     def remove(self) -> None:
         self.kill()
-        for path in (self.top, self.secret):
-            subprocess.run(["chmod", "-R", "u+rwx", "--", path], check=False, capture_output=True)
-            shutil.rmtree(path, ignore_errors=True)
+        _remove(self.secret, self.top)
+        self.lock.close()
+
+
+def _remove(*paths: str) -> None:
+    for path in paths:
+        subprocess.run(["chmod", "-R", "u+rwx", "--", path], check=False, capture_output=True)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove_leftovers() -> None:
+    """End and remove the runs of a worker that was killed here."""
+    for one in os.scandir(_made(os.path.join(place(), "runs"))):
+        with (
+            contextlib.suppress(FileNotFoundError, BlockingIOError),
+            open(os.path.join(one.path, "lock"), "rb") as lock,
+        ):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            proctable.end_all(os.path.join(one.path, "wake"))
+            _remove(os.readlink(os.path.join(one.path, "secret")), one.path)
 
 
 def _made(path: str) -> str:
@@ -440,7 +482,7 @@ def hold(name: str) -> str:
     session = SESSIONS[name] = Session(name)
     try:
         while not session.closed.wait(0.2):
-            if time.monotonic() - session.asked_at > LEASE:
+            if not session.answering and time.monotonic() - session.asked_at > LEASE:
                 return "nobody asked"
         return "closed"
     finally:
@@ -466,13 +508,26 @@ async def ask(name: str, call: str, words: str, body: bytes) -> tuple[str, bytes
         await asyncio.sleep(0.01)
     session = SESSIONS.get(name)
     if session is None:
-        return json.dumps({"lost": "the node does not know the run (any more)"}), b""
-    session.asked_at = time.monotonic()
+        lost = {} if call in ("close", "kill") else {"lost": "the node does not know the run (any more)"}
+        return json.dumps(lost), b""
+    caller, serial = session.callers.setdefault(str(given.pop("caller", "")), Caller()), given.pop("serial", None)
+    session.answering += 1
     try:
-        said, answer = await asyncio.to_thread(_answer, session, call, given, body)
-    except (OSError, KeyError, ValueError, TypeError, parcel.Broken) as error:
+        async with caller.lock:
+            if serial is None or serial != caller.serial:
+                caller.answer = await asyncio.to_thread(_said, session, call, given, body)
+                caller.serial = serial
+            return caller.answer
+    finally:
+        session.answering -= 1
+        session.asked_at = time.monotonic()
+
+
+def _said(session: Session, call: str, given: Mapping[str, Any], body: bytes) -> tuple[str, bytes]:
+    try:
+        said, answer = _answer(session, call, given, body)
+    except (OSError, KeyError, ValueError, TypeError, parcel.Broken, Beyond) as error:
         said, answer = {"refused": f"{type(error).__name__}: {error}"[:2000]}, b""
-    session.asked_at = time.monotonic()
     return json.dumps(said), answer
 
 

@@ -23,6 +23,7 @@ import time
 
 from ..globs import matches
 from ..paths import process_environment
+from ..programs import NODE_LOST
 from . import parcel
 
 TYPE_CHECKING = False
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-LOST = "remote.lost"
-"""In a run's folder: why its node is lost."""
 _LOCK = "remote.lock"
 _OPENED = "remote.opened"
 _ALIVE = "remote.alive"
@@ -69,7 +68,7 @@ def run(words: "list[str]") -> int:
 
 def _lose(folder: str, why: str) -> int:
     """End as a crash of this machine would: nobody can say how the command ended."""
-    with open(os.path.join(folder, LOST), "w", encoding="utf-8") as file:
+    with open(os.path.join(folder, NODE_LOST), "w", encoding="utf-8") as file:
         file.write(why + "\n")
     print(f"the run was lost: {why}", file=sys.stderr, flush=True)
     with open(os.path.join(folder, "pid"), "rb") as file:
@@ -147,6 +146,7 @@ class Remote:
         self._line = Line(spec["line"])
         self._node = ""
         self._is_asked_to_end = False
+        self._serial = 0
 
     def run(self, how: str, argv: "Sequence[str]") -> int:
         """The command's exit code. Raises Lost, Refused, Broken."""
@@ -175,7 +175,9 @@ class Remote:
         self._is_asked_to_end = True
 
     def _call(self, name: str, body: bytes = b"", **words: "Any") -> "tuple[dict[str, Any], bytes]":
-        return self._line.call(name, body, node=self._node, session=self.session, **words)
+        self._serial += 1  # a question that is asked again, since the line broke, has the same
+        who = {"node": self._node, "session": self.session, "caller": str(os.getpid()), "serial": self._serial}
+        return self._line.call(name, body, **who, **words)
 
     def _open(self) -> None:
         spec = self.spec

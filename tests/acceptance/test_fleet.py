@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cluster import Cluster, cluster, end_gateway
+from tests.support.cluster import Cluster, FleetProject, cluster, end_gateway
 from tests.support.sandboxes import needs_sandbox
-from tests.support.scripted import Scripted, until
+from tests.support.scripted import until
 
 pytestmark = [pytest.mark.slow, needs_sandbox]
 
@@ -41,25 +41,6 @@ case $PWD in */nodes/n?/runs/*) ;; *) echo "here is no node: $PWD"; exit 1 ;; es
 mkdir -p reports
 echo '<testsuite tests="1"><testcase classname="a" name="b"/></testsuite>' >reports/one.xml
 """
-
-
-class FleetProject(Scripted):
-    """A project whose runs go to the nodes of a cluster."""
-
-    def __init__(self, folder: Path, nodes: Cluster, agent: str = "", **settings: object) -> None:
-        super().__init__(folder, more=nodes.settings(**settings))
-        if agent:
-            text = self.config.read_text()
-            line = next(one for one in text.splitlines() if one.startswith("command = ["))
-            self.config.write_text(text.replace(line, f"command = ['sh', '-c', '''{agent}''']"))
-
-    def nodes(self) -> dict[str, dict[str, object]]:
-        return {one["name"]: one for one in self.ask("fleet")["nodes"]}
-
-    def ready(self, *names: str) -> None:
-        """Wait until these nodes get work and have none, and no others are there."""
-        wanted = dict.fromkeys(names, ("", {}))
-        until(lambda: {name: (one["why"], one["runs"]) for name, one in self.nodes().items()} == wanted)
 
 
 @pytest.fixture(scope="module")

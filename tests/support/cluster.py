@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.support.project import Project
-from tests.support.scripted import until
+from tests.support.scripted import Scripted, until
 
 PLACES = 4
 
@@ -53,6 +53,18 @@ class Cluster:
         self.address = json.loads(told.read_text())["address"]
         for name in names:
             self.add(name)
+
+    def path_without_sandbox(self) -> str:
+        """A PATH of this machine's programs without bubblewrap."""
+        folder = self.folder / "programs"
+        if not folder.exists():
+            folder.mkdir()
+            for path in reversed(os.environ["PATH"].split(os.pathsep)):
+                for name in os.listdir(path) if os.path.isdir(path) else ():
+                    if name != "bwrap":
+                        (folder / name).unlink(missing_ok=True)
+                        (folder / name).symlink_to(os.path.join(path, name))
+        return str(folder)
 
     def add(self, name: str, places: int = PLACES, **environment: str) -> None:
         """Start a worker, and wait for nothing: who needs it sees it in `nobrakes fleet`."""
@@ -114,9 +126,9 @@ class Cluster:
                     found.append(int(pid))
         return found
 
-    def runs(self) -> list[Path]:
-        """The folders of runs on these nodes."""
-        return list((self.folder / "nodes").glob("*/runs/*"))
+    def runs(self, name: str = "*") -> list[Path]:
+        """The folders of runs on these nodes, or on one."""
+        return list((self.folder / "nodes").glob(f"{name}/runs/*"))
 
     def settings(self, **more: object) -> str:
         """The section `fleet` of a project that uses these nodes."""
@@ -134,6 +146,25 @@ def cluster(folder: Path, *names: str) -> Iterator[Cluster]:
         yield made
     finally:
         made.end()
+
+
+class FleetProject(Scripted):
+    """A project whose runs go to the nodes of a cluster."""
+
+    def __init__(self, folder: Path, nodes: Cluster, agent: str = "", **settings: object) -> None:
+        super().__init__(folder, more=nodes.settings(**settings))
+        if agent:
+            text = self.config.read_text()
+            line = next(one for one in text.splitlines() if one.startswith("command = ["))
+            self.config.write_text(text.replace(line, f"command = ['sh', '-c', '''{agent}''']"))
+
+    def nodes(self) -> dict[str, dict[str, object]]:
+        return {one["name"]: one for one in self.ask("fleet")["nodes"]}
+
+    def ready(self, *names: str) -> None:
+        """Wait until these nodes get work and have none, and no others are there."""
+        wanted = dict.fromkeys(names, ("", {}))
+        until(lambda: {name: (one["why"], one["runs"]) for name, one in self.nodes().items()} == wanted)
 
 
 def end_gateway(project: Project) -> None:

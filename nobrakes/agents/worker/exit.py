@@ -34,7 +34,7 @@ from ...text.cleaning import count
 from ..adapter import NOT_GUARDED, UNSEEN, Verdict
 from .end import close, cool, has_asked, settle
 from .launch import head_of, note_session, tests_pin
-from .process import HANDOFF, How, how_it_ended, unsure
+from .process import HANDOFF, WITH_NODE, How, how_it_ended, unsure
 from .watch import WorkWatch, files_changed
 
 UNSEEN_IN_PEACE = 2
@@ -127,9 +127,9 @@ class AgentEndings:
 
     def _unseen_too_often(self, attempt: Attempt, verdict: Verdict) -> Verdict:
         """`killed` if the bead's agents ended unseen before: some kill their supervisor."""
-        if verdict.outcome is not Outcome.LOST:
+        if verdict.outcome is not Outcome.LOST or verdict.detail.startswith(WITH_NODE):
             return verdict
-        past = self.ports.store.attempts(attempt.bead)
+        past = [one for one in self.ports.store.attempts(attempt.bead) if WITH_NODE not in one.detail]
         before = sum(one.role is attempt.role and one.outcome is Outcome.LOST for one in past)
         if before < UNSEEN_IN_PEACE:
             return verdict

@@ -37,6 +37,7 @@ from ...host.port import Command, Step, StepEnd
 from ...host.runs import recording
 from ...parking import owner_of
 from ...ports import Ports
+from ...programs import NODE_LOST
 from ...records import frozen
 from ...sessions.model import Talk
 from .. import limits
@@ -63,6 +64,9 @@ _NO_WORDS_COUNT = frozenset({Outcome.GUARD_FAILED, Outcome.CANCELLED})
 LIVED_ON = "the agent had finished, but its process kept running, so nobrakes ended it"
 
 
+WITH_NODE = "lost with its node: "
+
+
 class How(Enum):
     """How far an agent came."""
 
@@ -85,6 +89,8 @@ def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
     folder = os.path.join(ports.paths.runs, run.id)
     ending = ports.processes.ending(folder, [STEP])
     step = ending.steps[0]
+    if (why := lost_node(ports, run)) and run.stopping in (None, Outcome.COMPLETED):
+        return Ended(How.NEVER_BEGAN, Verdict(Outcome.LOST, why))  # its work is lost too, whatever it said
     if run.stopping is not None:
         return _stopped(ports, agent, run.stopping, step, folder)
     if ending.prologue_failed is not None:
@@ -97,6 +103,12 @@ def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
     if not step.started:
         return Ended(How.NEVER_BEGAN, Verdict(Outcome.LOST, UNSEEN))
     return Ended(How.ENDED, _by_adapter(ports, agent, step, folder))
+
+
+def lost_node(ports: Ports, run: Run) -> str:
+    """Why the run's node is lost; empty: it is not."""
+    why = ports.processes.output(os.path.join(ports.paths.runs, run.id, NODE_LOST), 500).strip()
+    return f"{WITH_NODE}{why}" if why else ""
 
 
 def _stopped(ports: Ports, agent: str, why: Outcome, step: StepEnd, folder: str) -> Ended:

@@ -624,6 +624,8 @@ class Daemon:
     def _due_at(self, board: model.Board) -> float | None:
         times = [deciders.wake_at(board, self.fetches.begun), board.wake_at]
         times += [deciders.turns_wake_at(board), self.sender.wake_at(board.now)]
+        if board.limits.node_seconds and (board.ready or board.all_runs):
+            times.append(board.now + board.limits.node_seconds)
         if board.ready or board.sessions:
             times += [limits.cooldowns_wake_at(board.gates, board.agents, board.now)]
             times += [limits.wake_at(board.limits.caps, board.spent, board.now)]

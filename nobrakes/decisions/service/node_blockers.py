@@ -19,6 +19,9 @@ from ..blockers import CONFIG, Blocker, Kind
 
 NOTHING_STARTS = "no agent or check starts"
 _NAMED = 3
+_SOON = 1.0
+"""Seconds after which the nodes are looked at again while they have too few places for the agents."""
+_SELDOM = 5.0
 
 
 def setup_blockers(config: Config, sandbox_trouble: Callable[[], str]) -> Iterator[Blocker]:
@@ -46,9 +49,11 @@ def known_limits(limits: Limits, paths: Paths, config: Config, is_wanted: bool) 
 def on_nodes(limits: Limits, found: Fleet, settings: FleetSettings) -> Limits:
     """These limits, with no more agents than the nodes have places, and why there are none."""
     if limits.doers == 0:
-        return limits  # this is the reason, whatever the nodes do
+        return replace(limits, node_seconds=_SELDOM)  # this is the reason, whatever the nodes do
     why = node_blocker(found, settings)
-    return replace(limits, doers=0 if why else min(limits.doers, found.agents(settings)), no_nodes=why)
+    most = 0 if why else found.agents(settings)
+    seconds = _SOON if most < limits.doers else _SELDOM
+    return replace(limits, doers=min(limits.doers, most), no_nodes=why, node_seconds=seconds)
 
 
 def node_blocker(found: Fleet, settings: FleetSettings) -> Blocker | None:
