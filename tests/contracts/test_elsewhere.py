@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 IMPORTS = """
 import importlib, pkgutil, sys
 from tests.support.elsewhere import forget_linux
-import asyncio, multiprocessing.util, subprocess, urllib.request, uvicorn, watchdog.observers, zoneinfo
+import asyncio, multiprocessing.util, psutil, subprocess, urllib.request, uvicorn, watchdog.observers, zoneinfo
 forget_linux()
 sys.platform = "darwin"
 import nobrakes
@@ -56,6 +56,8 @@ def test_the_portable_way_keeps_the_contract_with_proc_hidden(suite: str, tmp_pa
 
 
 GUARDED = {
+    "fleet/on_node.py": {"/proc"},  # a node is a Linux
+    "fleet/service.py": {"/proc"},
     "git/command_line.py": {"memfd_create", "pidfd_open", "/proc"},  # it has another way, and tries this one first
     "programs.py": {"/proc", "ctypes"},  # of a fork of the fork server, which is Linux's
     "walking.py": {"/proc"},  # where there is O_PATH

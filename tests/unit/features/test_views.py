@@ -31,7 +31,7 @@ from nobrakes.projects.service.projects_folder import Confirmed, ProjectsView, P
 from nobrakes.projects.service.sprint_approval import NextView, ProjectPage
 from nobrakes.projects.sprints import Contradiction, Finding
 from nobrakes.records import mistakes, plain, schema
-from nobrakes.requests.model import PullRequest, PullState
+from nobrakes.requests.model import IssueReport, PullRequest, PullState
 from nobrakes.requests.model import view as shown_of
 from nobrakes.review.service import merges
 from nobrakes.review.service.previews import Preview
@@ -175,6 +175,7 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "session hand-in": Landing(1, "b", "a" * 40, "relay/1"),
         "preview start": Preview("a", "running", "http://localhost:1/", 1.0, "ada", ""),
         "retry": Retried(bead, (1,), "later", 1, 0),
+        "sync github": IssueReport("github.com/team/thing", ("gh-3",), problems=("issue #5 is not imported",)),
     }
 
 
