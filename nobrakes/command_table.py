@@ -285,7 +285,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "merge-snapshot", "plans:merge_snapshot", BREAKER, "Merge two versions of the snapshot, for git.", hidden=True
     ),
-    Entry("fleet", "fleet.commands:show", BREAKER, "Show the nodes on which agents and checks run."),
+    Entry("fleet", "fleet.commands:show", BREAKER, "Show the nodes on which agents and checks run.", UNKEYED),
     Entry("fleet drain", "fleet.commands:drain", BREAKER, "Start no new run on a node.", STEPS),
     Entry("fleet resume", "fleet.commands:resume", BREAKER, "Start runs on a drained node again.", STEPS),
     Entry("doctor", "doctor:doctor", BREAKER, "Find and repair what is broken."),

@@ -148,6 +148,7 @@ COMMANDS: tuple[Command, ...] = (
 BY_WORDS = {one.words: one for one in COMMANDS}
 NOT_HERE: Mapping[str, str] = {
     "init": "`init` writes commands that a shell runs later. Type `nobrakes init` in the repository.",
+    "demo": "`demo` makes a new repository. Type `nobrakes demo` in a terminal.",
     **dict.fromkeys(("shape", "reshape"), "This command needs a terminal. On a page, plan in a session."),
     "take": "`take` creates a worktree in your folder. Type `nobrakes take BEAD` in a terminal.",
     "hand-in": "`hand-in` reads your folder or branch. Type `nobrakes hand-in BEAD` in a terminal.",

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from nobrakes.programs import SPEC
+from tests.support.cluster import cluster, end_gateway
 from tests.support.nodes import SCHEDULER, SETTINGS, Nodes, node
+from tests.support.sandboxes import needs_sandbox
 from tests.support.scripted import Scripted, until
 
+AGENT = json.dumps(["sh", "-c", "date >made && git add -A && git commit -qm Work"])
 pytestmark = pytest.mark.slow
 
 
@@ -197,3 +200,27 @@ def test_tls_files_that_are_missing_or_open_to_others_are_told_before_anything_s
 def test_a_scheduler_that_nobody_started_is_told_by_the_doctor(made: Scripted) -> None:
     doctor = made.nobrakes("doctor", expect=1).stdout
     assert f"error    nodes       the scheduler {SCHEDULER} does not answer: [Errno 111] Connection refused" in doctor
+
+
+@needs_sandbox
+def test_a_scheduler_that_dies_is_the_cause_until_it_is_back(tmp_path: Path) -> None:
+    with cluster(tmp_path / "cluster", "n1") as real:
+        made = Scripted(tmp_path / "one", more=real.settings())
+        made.configure(f"command = {json.dumps(['sh', str(tmp_path / 'one' / 'agent.sh')])}", f"command = {AGENT}")
+        until(lambda: made.ask("fleet")["nodes"] and not made.ask("fleet")["nodes"][0]["why"])
+        real.kill("scheduler")
+        until(lambda: cause_kinds(made) == ["no_nodes"], what=lambda: made.nobrakes("status").stdout)
+        made.add("b1")
+        process = made.start("run")
+        try:
+            until(lambda: degraded(made), what=lambda: made.nobrakes("events").stdout)
+            assert f"nobrakes cannot reach the scheduler {real.address}" in degraded(made)[0]
+            assert cause_kinds(made) == ["no_nodes"] and not made.ask("status")["working"]
+            real.kill("n1")
+            real.start("n2")
+            assert process.wait(120) == 0, made.nobrakes("status").stdout
+            assert "1 done" in made.nobrakes("status").stdout
+        finally:
+            process.terminate()
+            process.wait(30)
+            end_gateway(made)
