@@ -44,29 +44,7 @@ Call = tuple[str, Any]
 ACP = "acp"
 
 DUMMY = "nobrakes-dummy-key"
-TRIALS: Mapping[str, Trial] = {
-    "claude": Trial(
-        path="",
-        model="claude-sonnet-4-5",
-        variables={"ANTHROPIC_API_KEY": DUMMY},
-        shell=("Bash", {"command": "{command}"}),
-        write=("Write", {"file_path": "{workspace}/{file}", "content": "{text}"}),
-    ),
-    "codex": Trial(
-        model="gpt-5.5",
-        variables={"CODEX_API_KEY": DUMMY},
-        shell=("exec_command", {"cmd": "{command}"}),
-        write=("apply_patch", "*** Begin Patch\n*** Add File: {file}\n+{text}\n*** End Patch\n"),
-    ),
-    "gemini": Trial(
-        path="",
-        model="gemini-2.5-pro",
-        variables={"GEMINI_API_KEY": DUMMY},
-        shell=("run_shell_command", {"command": "{command}", "description": "go on"}),
-        write=("write_file", {"file_path": "{file}", "content": "{text}"}),
-    ),
-}
-"""Of the CLIs with an adapter of their own; a profile has its own."""
+TRIALS = profiles.trials()
 AGENTS = tuple(TRIALS)
 
 
@@ -150,7 +128,6 @@ class AgentRun:
 
 
 Permitted = tuple[tuple[str, ...], ...] | None
-Profiles = Mapping[str, str]
 
 
 class Fixture:
@@ -311,7 +288,6 @@ class Check:
 
 
 NOT_SO_FAR = "not reached"
-NO_TRIAL = "its profile has no [trial]"
 NO_PERMISSIONS = "no guard and no permissions of its own: only the sandbox or the wall restrains it"
 NO_TOOL = "unknown: the agent called no tool by a name that this test knows"
 BY_THE_MINUTE = "gemini-cli"
@@ -322,15 +298,12 @@ def not_so_far(first: Check) -> list[Check]:
     return [first, *(Check(name, None, NOT_SO_FAR) for name in CHECKS[1:])]
 
 
-_MAKE = "echo made >made && git add made && git commit -q -m 'Made'"
-_ESCAPE = "git push; echo escaped >escaped"
-
-
 def run(fixture: Fixture) -> list[Check]:
     """Every check, in order."""
-    steps = [lambda one: one.shell(_MAKE) or one.write(fixture.workspace, "made", "made")]
+    make, escape = "echo made >made && git add made && git commit -q -m 'Made'", "git push; echo escaped >escaped"
+    steps = [lambda one: one.shell(make) or one.write(fixture.workspace, "made", "made")]
     if fixture.profile is None:
-        steps += [lambda one: one.shell(_ESCAPE), lambda one: one.write(fixture.workspace, ".git/hooks/escaped", "x")]
+        steps += [lambda one: one.shell(escape), lambda one: one.write(fixture.workspace, ".git/hooks/escaped", "x")]
     fixture.script(*steps, DONE)
     first = fixture.work(f"Remember the word {WORD}.")
     ended = time.time()
@@ -508,7 +481,9 @@ class Report:
         return all(one.ok for one in self.agents)
 
 
-def trial_run(config: Config, paths: Paths, environment: Mapping[str, str], only: Profiles | None = None) -> Report:
+def trial_run(
+    config: Config, paths: Paths, environment: Mapping[str, str], only: Mapping[str, str] | None = None
+) -> Report:
     """Try each installed CLI, and record its abilities. `only`: these profiles, by name the file."""
     path = environment.get("PATH", os.defpath)
     found = {**profiles.shipped(), **profiles.own()} if only is None else only
@@ -539,7 +514,11 @@ def trial_run(config: Config, paths: Paths, environment: Mapping[str, str], only
             commands[name] = (*prefix, sys.executable, "-I", "-m", "nobrakes.conformance", name, own, about, *command)
         printed = host_command.outputs(commands, env, TRIAL_SECONDS)
         named = bool(config.agents.acp.command)
-        why_not = {name: profile.proof.why or NO_TRIAL for name, profile in whole.items() if profile.trial is None}
+        why_not = {
+            name: profile.proof.why or "its profile has no [trial]"
+            for name, profile in whole.items()
+            if profile.trial is None
+        }
         tried = [
             replace(_tried(name, command, programs[name], printed, named), why_not=why_not.get(name, ""))
             for name, command in called.items()

@@ -190,11 +190,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None: ...
 
-    def do_GET(self) -> None:
-        is_list = self.path.partition("?")[0].endswith("/models")
-        models = {"object": "list", "data": [{"id": "scripted", "object": "model"}]}
-        self._send(200 if is_list else 404, "application/json", json.dumps(models if is_list else {}).encode())
-
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         _, _, name, *rest = self.path.partition("?")[0].split("/")

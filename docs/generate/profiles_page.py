@@ -17,8 +17,8 @@ output and continues its session as the profile says. [How to add your own](../h
 
 The conformance test runs the real program with a scripted model on the loopback. `ok`: passed. `-`: the program cannot
 do this, or nobody can see it: without permissions of its own (`deny`) an agent is restrained only by the sandbox or the
-wall, and nobrakes does not start it without both. "By every release": the project's CI runs the test; the other tests
-ran once, by hand, on that day. On that day each agent of this table also took a bead to main in the sandbox.
+wall, and nobrakes does not start it if neither works. "By every release": the project's CI runs the test; the other
+tests ran once, by hand, on that day. On that day each agent of this table also took a bead to main in the sandbox.
 """
 _NOT_TRIED = """
 ## Profiles that nobody has tried
@@ -47,7 +47,8 @@ _TEXTS = {
     "instructions": "Globs of the agent's instructions and settings in a repository. nobrakes protects these files.",
     "output": '"text", or "events": one JSON object in each line. A line of text is the event `{line = …}`.',
     "lines": "What an event means: see below.",
-    "says": "Sentences by the [ending](outcomes.md) that they mean, such as `rate_limited`. Case is ignored.",
+    "says": "Sentences of errors by the [ending](outcomes.md) that they mean, such as `rate_limited`. Case is ignored. "
+    "After exit code 0, a sentence counts only at the beginning of one of the last lines.",
     "launch": "Parts of the command line, environment and files: see below.",
     "proof": "The last test. nobrakes continues sessions only of this version, or of one that you tested.",
     "trial": "How the test's scripted model speaks to the agent. Without it, the agent cannot be tested.",

@@ -42,7 +42,6 @@ class _Adapters(Mapping[str, "Adapter"]):
 
 
 ADAPTERS: Mapping[str, "Adapter"] = _Adapters()
-_PROFILES: dict[str, tuple["Profile", "Adapter"]] = {}
 
 
 @cache
@@ -61,12 +60,11 @@ def _profiles() -> Any:
     return profiles
 
 
+@cache
 def _by_profile(name: str, profile: "Profile") -> "Adapter":
     from .profile import ByProfile
 
-    if (known := _PROFILES.get(name)) is None or known[0] is not profile:
-        known = _PROFILES[name] = profile, ByProfile(name, profile)
-    return known[1]
+    return ByProfile(name, profile)
 
 
 def adapter(name: str) -> "Adapter":

@@ -5,7 +5,8 @@
 2. Its settings and state lie in the run's own folder and in .nobrakes/agents/NAME/BEAD, not in the person's home; of
    the person's files it gets its login alone.
 3. The role precedes the task, unless the profile hands it over as a file.
-4. A line that no rule knows says nothing. An exit code alone is never success where the profile names an end.
+4. A line that no rule knows says nothing. An exit code alone is never success where the profile names an end. After
+   exit 0 the sentence of an error counts only where it begins one of the last lines.
 """
 
 import json
@@ -19,6 +20,7 @@ from ..beads.model import Outcome
 from ..config.profiles import Line, Part, Profile
 from ..config.sections import ProfileSettings
 from ..errors import ConfigError
+from ..records import frozen
 from . import adapter, output
 from .adapter import LineKind, TranscriptLine
 
@@ -27,15 +29,7 @@ if TYPE_CHECKING:
 
 _TEXT = 4000
 _LAST = 5
-_SHOWN: Mapping[str, tuple[LineKind, str]] = {
-    "text": (LineKind.TEXT, ""),
-    "thinking": (LineKind.THINKING, ""),
-    "error": (LineKind.LIMIT, ""),
-    "cost": (LineKind.COST, ""),
-    "session": (LineKind.NOTE, "session "),
-    "end": (LineKind.NOTE, "ended "),
-}
-_NEVER = re.compile(rb"(?!)")
+_SHOWN = {"error": "limit", "session": "note", "end": "note"}
 _WORD = re.compile(r"\{([a-z_]+)\}")
 PERMITTED = "{permitted}"
 """Repeated for each command that its own permissions allow."""
@@ -141,6 +135,7 @@ class ByProfile(output.EventCli[Read]):
         self.reads = type("Read", (Read,), {"profile": profile, "last": _pattern(ends)})
         pairs = [(re.escape(text), Outcome(cause)) for cause, texts in profile.says.items() for text in texts]
         self.wording = output.worded(*pairs)
+        self.last_words = output.worded(*((rf"(?m)^\s*{text}", outcome) for text, outcome in pairs))
         words = repr([(part.arguments, part.environment, part.json, part.text) for part in profile.launch])
         self.role_apart = "{role}" in words
 
@@ -233,8 +228,8 @@ class ByProfile(output.EventCli[Read]):
                 used = _tokens(line, whole)
                 yield output.lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)
             else:
-                kind, before = _SHOWN[line.kind]
-                yield output.lined(kind, before + text, limit=_TEXT)
+                shown = f"{line.kind} {text}" if line.kind in ("session", "end") else text
+                yield output.lined(LineKind(_SHOWN.get(line.kind, line.kind)), shown, limit=_TEXT)
 
     def used(self, raw: bytes) -> adapter.Use | None:
         event = self.parse(raw) if self.profile.output == "events" else None
@@ -262,7 +257,7 @@ class ByProfile(output.EventCli[Read]):
         if self.has_end and not read.has_finished:
             return output.cut_off(end, "and no end")
         last = "\n".join(read.text.strip().splitlines()[-_LAST:])
-        if adapter.read_marker(read.text) is None and (own := output.first(self.wording, last)) is not None:
+        if adapter.read_marker(read.text) is None and (own := output.first(self.last_words, last)) is not None:
             return own, last
         if not read.said_or_did:
             return Outcome.EMPTY_OUTPUT, "the agent ended without an error, but its model did nothing"
@@ -280,11 +275,9 @@ class ByProfile(output.EventCli[Read]):
 
 def _pattern(ends: list[dict[str, Any]]) -> re.Pattern[bytes]:
     """Matches the line of an end, whole or torn."""
-    if not ends:
-        return _NEVER
     pairs = [list(when.items())[-1] for when in ends]
     words = (rf'"{re.escape(path.split(".")[-1])}":\s*{re.escape(json.dumps(value))}' for path, value in pairs)
-    return re.compile("|".join(words).encode())
+    return re.compile("|".join(words).encode() or rb"(?!)")
 
 
 def _at_home(path: str, env: Mapping[str, str]) -> str:
@@ -296,12 +289,12 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
     return {**below, **above, **{key: _merged(below[key], above[key]) for key in both}}
 
 
+@frozen
 class Filled:
     """Values of a profile with their words filled in; an unknown word in braces is the CLI's own."""
 
-    def __init__(self, words: Mapping[str, str], permitted: Iterable[str] = ()) -> None:
-        self.words = words
-        self.permitted = permitted
+    words: Mapping[str, str]
+    permitted: Iterable[str] = ()
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, dict):

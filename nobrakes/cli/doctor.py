@@ -258,7 +258,6 @@ def version() -> Output:
 
 
 _WIDTH = 8
-_NOT_TRIED = "not tried"
 
 
 def text(report: "Report", screen: Screen) -> str:
@@ -288,7 +287,7 @@ def _row(one: "Tried", screen: Screen, wide: int) -> str:
     if one.program is None:
         return f"{begin}missing: not installed, so not tested"
     begin += f"{one_line(one.version)[:13] or '?':<14}"
-    return begin + _NOT_TRIED if one.why_not else begin + "".join(_cell(check, screen) for check in one.checks)
+    return begin + "not tried" if one.why_not else begin + "".join(_cell(check, screen) for check in one.checks)
 
 
 def _cell(check: "Check", screen: Screen) -> str:

@@ -108,6 +108,8 @@ class Profile(Section):
     proof: Proof = Proof()
     trial: Trial | None = None
 
+    __hash__ = object.__hash__  # it is read once, and its tables have no hash
+
     @property
     def is_bounded(self) -> bool:
         """Whether its own permissions can restrain it."""
@@ -145,6 +147,11 @@ def read(path: str) -> str:
 def shipped() -> Mapping[str, str]:
     """By name the file."""
     return dict(_files(resource("config/agents")))
+
+
+def trials() -> dict[str, Trial]:
+    """Of the CLIs with an adapter of their own."""
+    return {name: Trial(**_tuples(one)) for name, one in toml.loads(read(resource("config/trials.toml"))).items()}
 
 
 def own() -> dict[str, str]:

@@ -207,7 +207,7 @@ def test_opencodes_transcript() -> None:
     assert readable("opencode", *BEGINS["opencode"], tool, *SAYS["opencode"]("hello"), b"warning\n") == [
         ("note", f"session {ID}"), ("tool_call", "bash: git push"), ("result", "no remote"), ("text", "hello"),
         ("usage", "370 input_tokens, 80 output_tokens, 30 cache_read_input_tokens"), ("cost", "0.5"),
-        ("note", "ended"), ("note", "warning"),
+        ("note", "end"), ("note", "warning"),
     ]  # fmt: skip
     (line_,) = [one for one in adapter("opencode").lines(tool) if one.kind == "tool_call"]
     assert line_.data["tool"] == "execute", "dangerous commands are seen"
@@ -221,6 +221,9 @@ def test_errors_are_understood() -> None:
     wrong = "[API Error: 401 Incorrect API key provided]"
     assert end("qwen", 0, [*BEGINS["qwen"], *SAYS["qwen"](wrong)]) is O.AUTH
     assert end("qwen", 0, [*BEGINS["qwen"], *SAYS["qwen"]("[API Error: Connection error.]")]) is O.NETWORK
+    refused = "litellm.AuthenticationError: OpenAIException - Incorrect API key provided\nCheck your API key."
+    assert end("aider", 0, SAYS["aider"](f"Aider v0.86.2\n\n{refused}\n")) is O.AUTH
+    assert end("copilot", 0, [*BEGINS["copilot"], *SAYS["copilot"]("The page 404 is fixed.")]) is O.COMPLETED
     again = [*BEGINS["pi"], pi(stopReason="error", errorMessage="429 rate limit"), *SAYS["pi"](DONE)]
     assert end("pi", 0, again) is O.COMPLETED, "it went on after the error"
     assert end("pi", 1, again[:-2]) is O.RATE_LIMITED
@@ -243,6 +246,7 @@ def test_an_agent_that_prints_text(given: Assignment) -> None:
     assert judged(0, "I did it.") is O.COMPLETED
     assert judged(0, "I stop.\nNOBRAKES: BLOCKED") is O.BLOCKED
     assert judged(0, "Slow down (PLEASE!") is O.RATE_LIMITED, "a sentence is no pattern"
+    assert judged(0, "I told it to slow down (please)") is O.COMPLETED, "the agent's own words"
     assert judged(0, "Slow down (please) is what it printed.\nNOBRAKES: COMPLETED") is O.COMPLETED
     assert judged(1, "hello", "who are you?") is O.AUTH
     assert judged(1, "hello", "SyntaxError") is O.CRASHED
