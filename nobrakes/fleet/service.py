@@ -18,7 +18,7 @@ from .. import extras
 from ..errors import UsageError
 from ..files import private_folder, read_tail, write_atomic
 from ..git.port import Argv
-from ..paths import Paths
+from ..paths import PACKAGE, Paths
 from ..sandbox import system_paths
 from ..sandbox.closure import Closure
 from .model import (
@@ -161,7 +161,7 @@ class Nodes:
             self.folder,
             system_paths.machine(self._environment),
             hidden=(self._paths.root,),
-            read=tuple(path for path in (fleet.ca, fleet.certificate, fleet.key) if path),
+            read=tuple(path for path in (PACKAGE, fleet.ca, fleet.certificate, fleet.key) if path),
             network="provider",
             hosts=_addresses(fleet.scheduler),
         )
