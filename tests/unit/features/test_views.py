@@ -24,6 +24,7 @@ from nobrakes.features.service import approving, feature_page, rollback, strateg
 from nobrakes.features.service import controls as forging
 from nobrakes.features.service.controls import scan_of
 from nobrakes.features.service.feature_page import difference, listed, view
+from nobrakes.fleet.model import FleetView, Loss, Node, NodeRun
 from nobrakes.paths import Paths
 from nobrakes.pictures.service import graph_view
 from nobrakes.projects.model import Box
@@ -140,6 +141,14 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
     escalation = store.escalations()[0]
     attempt = store.attempts("a")[0]
     bead = store.bead("c")
+    nodes = FleetView(
+        "tls://10.0.0.1:8786",
+        1.0,
+        "",
+        (Node("tls://10.0.0.2:1", "n1", 4, {"1-agent-0f": 1}, "", {"python": "3.11"}),),
+        (NodeRun("n1", "1-agent-0f", 1, "a", "doer", "Ada"),),
+        (Loss(1.0, "2-agent-0f", "n1", "it does not answer"),),
+    )
     return {
         "status": status.status(store, Paths(str(folder)), Config()),
         "board": board.board(store),
@@ -175,6 +184,7 @@ def shown(store: Store, folder: Path) -> dict[str, Any]:
         "session hand-in": Landing(1, "b", "a" * 40, "relay/1"),
         "preview start": Preview("a", "running", "http://localhost:1/", 1.0, "ada", ""),
         "retry": Retried(bead, (1,), "later", 1, 0),
+        **dict.fromkeys(("fleet", "fleet drain", "fleet resume"), nodes),
         "sync github": IssueReport("github.com/team/thing", ("gh-3",), problems=("issue #5 is not imported",)),
     }
 
