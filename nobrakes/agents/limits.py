@@ -174,7 +174,7 @@ class Reached:
 
 
 def over(name: str, cap: Cap, amount: Amount, period: str, until: float | None) -> Iterator[Reached]:
-    for part in fields(Cap):
+    for part in fields(Cap) if cap.is_set else ():
         limit, spent = getattr(cap, part.name), getattr(amount, part.name)
         if limit is not None and spent >= limit:
             yield Reached(f"{name}.{part.name}", spent, limit, period, until)

@@ -70,7 +70,15 @@ def after_failure(waiting: Waiting, now: float) -> Waiting:
     return Waiting(failures, now + minutes(failures) * MINUTE)
 
 
-def why_stopped(board: daemon_model.Board, work: Attempt | Talk, run: Run) -> Outcome | None:
+def is_capped(board: daemon_model.Board) -> bool:
+    """Whether a cap for all agents stops those at work."""
+    costs = agents_limits.reached(board.limits.caps, board.spent, board.now)
+    return any(one.name != agents_limits.CALLS for one in costs) or bool(
+        agents_limits.machine_reached(board.machine, board.now)
+    )
+
+
+def why_stopped(board: daemon_model.Board, work: Attempt | Talk, run: Run, capped: bool) -> Outcome | None:
     """Why the run is asked to stop with its work saved; None: it may go on. Caps of bead, day or run blame nobody. A
     used-up attempt ends as at any limit; a full context restarts. The hourly cap stops nothing. A Doer whose tests keep
     failing equally without an explanation gives up; a Test Writer's have to fail. A session's turn only has the caps of
@@ -80,8 +88,7 @@ def why_stopped(board: daemon_model.Board, work: Attempt | Talk, run: Run) -> Ou
     limits, spent = board.limits.caps, board.spent
     if limits.attempt.tokens is not None and work.tokens >= limits.attempt.tokens:
         return Outcome.TURN_LIMIT
-    costs = [one for one in agents_limits.reached(limits, spent, board.now) if one.name != agents_limits.CALLS]
-    if costs or agents_limits.machine_reached(board.machine, board.now):
+    if capped:
         return Outcome.CAPPED
     if isinstance(work, Talk):
         return None
@@ -110,6 +117,7 @@ def next_sample(run: Run) -> float:
 def plan_supervision(board: daemon_model.Board, ended: Container[str] = ()) -> list[daemon_model.Action]:
     """Runs to sample, terminate or kill, leases to renew. `ended`: dead runs being closed, exempt from silence."""
     actions: list[daemon_model.Action] = []
+    capped = is_capped(board)
     for run in board.all_runs:
         work = board.work_of(run)
         if (run.pid is None and work is not None) or run.id in ended:
@@ -125,7 +133,7 @@ def plan_supervision(board: daemon_model.Board, ended: Container[str] = ()) -> l
             actions += [daemon_model.Terminate(run.id, Outcome.COMPLETED)] if board.now >= end_at else []
         elif run.hard_deadline and board.now >= run.hard_deadline:
             actions.append(daemon_model.Terminate(run.id, Outcome.TIMED_OUT))
-        elif (why := why_stopped(board, work, run)) is not None:
+        elif (why := why_stopped(board, work, run, capped)) is not None:
             actions.append(daemon_model.Terminate(run.id, why))
         elif run.idle_seconds and run.sampled_at >= run.active_at + run.idle_seconds:
             actions.append(daemon_model.Terminate(run.id, Outcome.STALLED))

@@ -123,6 +123,8 @@ class Board:
     memory_mb: int = 0  # that agents hold now, where that is limited (agents.limits)
     wake_at: float | None = None  # the next retry or deferral that comes due
     retry_at: float | None = None  # the next retry alone: deferrals may be days away
+    _works: dict[int, Attempt | Talk] = field(default_factory=dict, init=False, compare=False)
+    """By attempt, and by turn below zero; made when it is first asked for."""
 
     @property
     def all_runs(self) -> tuple[Run, ...]:
@@ -140,9 +142,18 @@ class Board:
 
     def work_of(self, run: Run) -> Attempt | Talk | None:
         """None: its work is over."""
-        if run.turn:
-            return next((one for one in self.talks if one.turn.id == run.turn and one.session.ended_at is None), None)
-        return next((one for one in self.attempts if one.id == run.attempt), None)
+        return self._by_number().get(-run.turn if run.turn else run.attempt)
+
+    def attempt(self, number: int) -> Attempt | None:
+        """The open attempt of this number."""
+        found = self._by_number().get(number)
+        return None if isinstance(found, Talk) else found
+
+    def _by_number(self) -> Mapping[int, Attempt | Talk]:
+        if not self._works:
+            self._works.update({one.id: one for one in self.attempts})
+            self._works.update({-one.turn.id: one for one in self.talks if one.session.ended_at is None})
+        return self._works
 
     def is_stop_asked(self, work: Attempt | Talk) -> bool:
         return work.session.stop_asked if isinstance(work, Talk) else work.id in self.stop_asked

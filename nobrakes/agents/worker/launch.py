@@ -335,11 +335,12 @@ class GuardWatch:
         actions = []
         self._waiting = set()
         for run in board.all_runs:
-            work = board.work_of(run)
-            if work is None or run.kind is not RunKind.AGENT or run.pid is None or run.term_at is not None:
+            if run.id in self._known or run.kind is not RunKind.AGENT or run.pid is None or run.term_at is not None:
+                continue
+            if (work := board.work_of(run)) is None:
                 continue
             with parked(self.ports, owner_of(work)):
-                if run.id not in self._known and self._refuses(run, work):
+                if self._refuses(run, work):
                     actions.append(Terminate(run.id, Outcome.GUARD_FAILED))
         return actions
 

@@ -104,6 +104,12 @@ def calls_in(text: bytes, words: Collection[bytes], adapter: Adapter) -> Iterato
 
 
 LOOK_SECONDS = 10.0
+
+
+def is_due(looked_at: float, now: float) -> bool:
+    return abs(now - looked_at) >= LOOK_SECONDS  # also where the clock went back
+
+
 _ID = 100
 """Stored characters of a call's id."""
 _ROUNDS = frozenset({Kind.TESTED, Kind.LOGGED})
@@ -146,14 +152,17 @@ class WorkWatch:
         self._due: list[float] = []
 
     def look(self, board: Board) -> bool:
-        pattern, self._due = None, []
+        self._due, patterns = [], list[re.Pattern[str] | None]()
         for run in board.runs.values():
             work = board.work_of(run)
             if work is None or isinstance(work, Talk) or not is_agents(work, run):
                 continue
-            pattern = pattern or self._pattern()
-            with parked(self.ports, owner_of(work)):
-                self._look_at(work, run, pattern, board.now)
+            if (seen := self._seen.get(run.id)) is None or seen.wakes or is_due(seen.looked_at, board.now):
+                patterns = patterns or [self._pattern()]
+                with parked(self.ports, owner_of(work)):
+                    self._look_at(work, run, patterns[0], board.now)
+            elif seen.failed_rounds:
+                self._due.append(seen.looked_at + LOOK_SECONDS)
         return False
 
     def _look_at(self, work: Attempt, run: Run, pattern: re.Pattern[str] | None, now: float) -> None:
@@ -161,7 +170,7 @@ class WorkWatch:
         is_over = self._is_over(run.id)
         if is_over:
             self._tell_files(work, seen)
-        if abs(now - seen.looked_at) >= LOOK_SECONDS:  # also where the clock went back
+        if is_due(seen.looked_at, now):
             seen.looked_at = now
             self._read(work, seen, pattern)
             self._hear(work, seen)
@@ -421,6 +430,14 @@ class _EndWatchSeen:
     since: float | None = None
     has_ended: bool = False  # its output says so
 
+    def is_known(self, now: float) -> bool:
+        return 0 <= now - self.looked_at < END_WATCH_LOOK_SECONDS
+
+    def is_silent(self, work: Attempt | Talk, now: float) -> bool:
+        """Whether it works on, as far as is known."""
+        said = isinstance(work, Attempt) and bool(work.data.get("said"))
+        return self.is_known(now) and self.since is None and not (said or self.has_ended)
+
 
 # Agents that said that they are done and live on are ended after `limits.linger_seconds` of silence; one that says more
 # has up to MAX_GRACES graces, and one that begins another turn has not finished.
@@ -437,8 +454,11 @@ class EndWatch:
             work = board.work_of(run)
             if work is None or run.term_at is not None or not is_agents(work, run):
                 continue
-            path = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
-            seen = self._seen.setdefault(run.id, _EndWatchSeen(work.agent, path))
+            if (seen := self._seen.get(run.id)) is None:
+                path = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
+                seen = self._seen[run.id] = _EndWatchSeen(work.agent, path)
+            elif seen.is_silent(work, board.now):
+                continue
             with parked(self.ports, owner_of(work)):
                 if (at := self._ends_at(seen, work, board)) is not None:
                     found[run.id] = at
@@ -458,7 +478,7 @@ class EndWatch:
         return min(max(seen.since, seen.said_at) + quiet, seen.since + MAX_GRACES * grace)
 
     def _look(self, seen: _EndWatchSeen, now: float) -> None:
-        if 0 <= now - seen.looked_at < END_WATCH_LOOK_SECONDS and seen.end:
+        if seen.is_known(now):
             return
         seen.looked_at, end = now, self.ports.processes.output(seen.output, _END_WATCH_MARK)
         if end != seen.end:
@@ -512,12 +532,13 @@ class DangerWatch:
             work = board.work_of(run)
             if work is None or not is_agents(work, run):
                 continue
+            known, is_over = self._seen.get(run.id), run.id in ended
+            if known is not None and not is_over and abs(board.now - known.looked_at) < DANGER_LOOK_SECONDS:
+                continue
             with parked(self.ports, owner_of(work)), suppress(NobrakesError):
-                seen = self._seen.get(run.id) or self._begin(work, run)
-                is_over = run.id in ended
-                if is_over or abs(board.now - seen.looked_at) >= DANGER_LOOK_SECONDS:
-                    seen.looked_at = board.now
-                    self._read(work, run, seen, is_over)
+                seen = known or self._begin(work, run)
+                seen.looked_at = board.now
+                self._read(work, run, seen, is_over)
         return False
 
     def keep(self, runs: Set[str]) -> None:

@@ -231,7 +231,7 @@ class Performer:
                 self.turn_endings.ended(talk, run, board.limits)
             self.ports.store.end_run(run.id)
             return
-        attempt = next((a for a in board.attempts if a.id == run.attempt), None)
+        attempt = board.attempt(run.attempt)
         if attempt is None:
             self._stray(run)
         elif run.kind is RunKind.AGENT:
@@ -284,7 +284,8 @@ class Performer:
         return True
 
     def _resume(self, action: model.Resume, board: model.Board) -> bool:
-        attempt = next(a for a in board.attempts if a.id == action.attempt)
+        attempt = board.attempt(action.attempt)
+        assert attempt is not None, "its action is of this board"
         if (run := board.runs.get(attempt.id)) is not None and run.kind is not RunKind.AGENT:
             if run.kind is RunKind.VALIDATION:
                 self.review.restart(attempt)

@@ -11,6 +11,7 @@ from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import Board, Limits, StartAgent, TellCap
 from nobrakes.decisions.blockers import Kind, board_blockers
+from tests.support.stopped import why_stopped
 
 DAY = 86_400.0
 NOW = 10 * DAY + 3600
@@ -72,10 +73,10 @@ def test_a_limit_of_the_day_starts_nothing_and_is_told_once() -> None:
 
 def test_who_is_at_work_is_asked_to_stop_for_money_and_never_for_a_place() -> None:
     at_work = replace(READY, attempts=(ATTEMPT,), runs={1: RUN})
-    assert deciders.why_stopped(replace(at_work, machine=room(1, 9)), ATTEMPT, RUN) is None
+    assert why_stopped(replace(at_work, machine=room(1, 9)), ATTEMPT, RUN) is None
     spent = replace(at_work, machine=room(tokens_per_day=100, tokens=100))
-    assert deciders.why_stopped(spent, ATTEMPT, RUN) is Outcome.CAPPED
-    assert deciders.why_stopped(replace(at_work, machine=room(tokens_per_day=100, tokens=99)), ATTEMPT, RUN) is None
+    assert why_stopped(spent, ATTEMPT, RUN) is Outcome.CAPPED
+    assert why_stopped(replace(at_work, machine=room(tokens_per_day=100, tokens=99)), ATTEMPT, RUN) is None
 
 
 def test_a_person_is_told_what_to_type_and_when_it_ends() -> None:
@@ -90,7 +91,7 @@ def test_limits_that_cannot_be_read_start_nobody_and_stop_nobody() -> None:
         started(board) == [] and deciders.plan_turns(board) == [] and limits.machine_reached(board.machine, NOW) == []
     )
     at_work = replace(board, attempts=(ATTEMPT,), runs={1: RUN})
-    assert deciders.why_stopped(at_work, ATTEMPT, RUN) is None and not is_idle(at_work)
+    assert why_stopped(at_work, ATTEMPT, RUN) is None and not is_idle(at_work)
     assert is_idle(board) and not is_idle(replace(board, to_review=(waits("z"),))), "what was handed in goes on"
     assert not is_idle(replace(board, machine=room(unknown="locked", passes=True)))
     (found,) = board_blockers(board)

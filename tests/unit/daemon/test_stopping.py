@@ -9,6 +9,7 @@ from nobrakes.agents.limits import Amount, Cap, Caps, Spent
 from nobrakes.beads.model import Attempt, Outcome, Role, Run, RunKind
 from nobrakes.daemon import deciders
 from nobrakes.daemon.model import Board, Limits, RenewLeases, Terminate
+from tests.support.stopped import why_stopped
 
 NOW = 20_000 * 86_400.0 + 5000.0
 
@@ -90,4 +91,4 @@ def test_a_doer_whose_tests_fail_alike_three_times_gives_up_and_a_test_writer_do
         attempt = Attempt(7, "b", 1, role, "Ada", 1, "t", 0.0)
         run = Run("7-agent", 7, RunKind.AGENT, 0.0, pid=1)
         board = Board(10.0, Limits(failed_rounds=most), attempts=(attempt,), failed_rounds={7: rounds})
-        assert deciders.why_stopped(board, attempt, run) is expected
+        assert why_stopped(board, attempt, run) is expected

@@ -8,6 +8,7 @@ from nobrakes.daemon import deciders
 from nobrakes.daemon.deciders import is_idle
 from nobrakes.daemon.model import AgentChoice, Board, Limits, ResumeTurn, StartAgent, StartTurn, Terminate
 from nobrakes.sessions.model import Session, SessionKind, State, Talk, Turn
+from tests.support.stopped import why_stopped
 
 LIMITS = Limits(doers=2, sessions=2, agent_choice=AgentChoice({"doer": ("claude",)}, {}))
 
@@ -94,5 +95,5 @@ def test_its_agent_is_watched_like_any_other() -> None:
 def test_a_cap_of_the_day_stops_it_softly_and_a_beads_cap_is_none_of_its() -> None:
     capped = replace(LIMITS, caps=Caps(day=Cap(usd=5), bead=Cap(usd=1)))
     at_work = board(limits=capped, talks=(talk(1),), turn_runs={11: run(1)}, spent=Spent(day=Amount(usd=5.0)))
-    assert deciders.why_stopped(at_work, at_work.talks[0], run(1)) is Outcome.CAPPED
-    assert deciders.why_stopped(replace(at_work, spent=Spent()), at_work.talks[0], run(1)) is None
+    assert why_stopped(at_work, at_work.talks[0], run(1)) is Outcome.CAPPED
+    assert why_stopped(replace(at_work, spent=Spent()), at_work.talks[0], run(1)) is None
