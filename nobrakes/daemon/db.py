@@ -75,7 +75,7 @@ def board(db: Database, limits: Limits, front: int | None = None) -> Board:
 
 
 def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board:
-    at_work = [rows.attempt(row) for row in db.all(OPEN)]
+    at_work = queries.made(db, rows.attempt, db.all(OPEN))
     agents = sum(1 for attempt in at_work if attempt.role is not Role.REVIEWER)
     whole = FRONT if front is None else front
     wanted = 1 if front is None and agents >= limits.doers else whole

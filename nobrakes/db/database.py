@@ -220,6 +220,7 @@ class Database:
 
     def _open(self, connection: sqlite3.Connection, create: bool) -> None:
         self.connection, self._cache = connection, Cache(connection)
+        self.kept: dict[Callable[[Any], Any], dict[Any, tuple[tuple[Any, ...], Any]]] = {}
         connection.row_factory = sqlite3.Row
         try:
             self._prepare(create or self.path == MEMORY)

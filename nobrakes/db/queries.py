@@ -1,7 +1,7 @@
 """Questions of views, and small facts of the machine: child processes, settings, validations that passed."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..beads.model import Attempt, Bead, Dependency, DependencyType, Role, Run, 
 from ..beads.work_status import BY_STATUS, COLUMNS
 from ..records import as_values
 from . import fast, rows
-from .database import Database
+from .database import Database, Row, T
 from .database import row as row_of
 from .fast import CLAIMABLE, IN_ORDER, LISTED, PROPOSED, UNFINISHED
 
@@ -40,8 +40,19 @@ def end_run(db: Database, run: str) -> None:
     db.alone("DELETE FROM runs WHERE id = ?", (run,))
 
 
+def made(db: Database, make: Callable[[Row], T], found: Iterable[Row]) -> list[T]:
+    """What `make` makes of each row, whose first value is its key: again only where the row differs."""
+    before, now = db.kept.get(make, {}), {}
+    for row in found:
+        values = tuple(row)
+        known = before.get(values[0])
+        now[values[0]] = known if known is not None and known[0] == values else (values, make(row))
+    db.kept[make] = now
+    return [one for _, one in now.values()]
+
+
 def runs(db: Database) -> list[Run]:
-    return [rows.run(row) for row in db.all("SELECT * FROM runs ORDER BY started_at, id")]
+    return made(db, rows.run, db.all("SELECT * FROM runs ORDER BY started_at, id"))
 
 
 def setting(db: Database, key: str) -> str | None:
