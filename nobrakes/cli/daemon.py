@@ -103,7 +103,7 @@ def running_run(
     ] = True,
     red_main: Annotated[bool, Field("Start agents even if main fails its checks.", ("--red-main",))] = False,
     doers: Annotated[
-        int | None, Field("The maximum number of running agents, from now on.", ("--doers",), least=0, greatest=256)
+        int | None, Field("The maximum number of running agents, from now on.", ("--doers",), least=0, greatest=10_000)
     ] = None,
     as_json: AsJson = False,
 ) -> Output:

@@ -122,7 +122,7 @@ def _wrong_base(key: str, base: str, features: Features, pattern: str) -> Iterat
 class LimitSettings(Section):
     """How much at once, how long, how often."""
 
-    doers: Annotated[int, Rule(ge=0, le=256)] = 4
+    doers: Annotated[int, Rule(ge=0, le=10_000)] = 4
     sessions: Annotated[int, Rule(ge=0, le=64)] = 2
     agents_mb: Annotated[int, Rule(ge=0)] = 0
     max_failures: Annotated[int, Rule(ge=1)] = 3

@@ -55,7 +55,7 @@ def test_what_is_typed_becomes_what_the_setting_is(key, word, value):
 @pytest.mark.parametrize(
     ("key", "word", "told"),
     [
-        ("limits.doers", "many", "whole number, at least 0, at most 256"),
+        ("limits.doers", "many", "whole number, at least 0, at most 10000"),
         ("limits.doers", "2.5", "whole number"),
         ("caps.day.usd", "none", "nobrakes config unset caps.day.usd"),
         ("caps.day.usd", "nan", "number, more than 0"),
