@@ -43,26 +43,26 @@ def text_of(number: int) -> dict[str, Any]:
     return {"title": title, "description": words[:CHARACTERS].strip(), "labels": labels, "estimate": minutes}
 
 
-def beads_of(count: int) -> Iterator[tuple[list[Bead], list[Dependency]]]:
-    """Beads with texts and two dependencies each on one of the 1,000 before, a tenth of them done, in parts."""
+def beads_of(count: int, before: int = 1000) -> Iterator[tuple[list[Bead], list[Dependency]]]:
+    """Beads with texts and two dependencies each on some of so many before, a tenth of them done, in parts."""
     rng = random.Random(1)
     for start in range(0, count, AT_ONCE):
         places = range(start, min(count, start + AT_ONCE))
         beads = [
             Bead(f"b{i:07}", **text_of(i), status=STATUSES[i % 10], priority=i % 5, needs_tests=False) for i in places
         ]
-        needs = {(i, j) for i in places if i >= 1000 for j in rng.sample(range(i - 1000, i), 2)}
+        needs = {(i, j) for i in places if i >= before for j in rng.sample(range(i - before, i), 2)}
         yield beads, [Dependency(f"b{i:07}", f"b{j:07}") for i, j in sorted(needs)]
 
 
 @cache
-def filled(count: int) -> str:
+def filled(count: int, before: int = 1000) -> str:
     """A database with so many live beads, made once while this process lives, or kept where NOBRAKES_GRAPHS says."""
-    path = os.path.join(os.environ.get("NOBRAKES_GRAPHS") or _home(), f"{count}.db")
+    path = os.path.join(os.environ.get("NOBRAKES_GRAPHS") or _home(), f"{count}-{before}.db")
     if not os.path.exists(path):
         made = f"{path}.{os.getpid()}"
         with closing(create_store(made)) as store:
-            for beads, needs in beads_of(count):
+            for beads, needs in beads_of(count, before):
                 store.put(beads, needs, "benchmark")
         os.rename(made, path)
     return path
