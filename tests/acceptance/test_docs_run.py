@@ -40,6 +40,30 @@ REGISTRY = "it installs packages from a registry"
 ELSEWHERE = "it goes to the reader's repository, where this test is already"
 TALK = "it is a talk between a person in a terminal and an agent with an account"
 DEMO = "it installs packages; tests/acceptance/test_examples.py builds the same example"
+NODES = "it asks nodes; tests/acceptance/test_fleet.py and tests/acceptance/test_nodes_seen.py have some"
+OTHERS = "it is for other machines; tests/support/cluster.py starts the same on this one"
+NEVER = "the page says that it was never run"
+SLURM_AND_KUBERNETES = (
+    "from ",
+    "tls = {",
+    "tls |= {",
+    "cluster = ",
+    "scheduler_options",
+    "job_script",
+    "cluster.scale",
+    "apiVersion",
+    "kind:",
+    "metadata:",
+    "spec:",
+    "worker:",
+    "image:",
+    '"tls://',
+    "--nthreads",
+    "scheduler:",
+    "args:",
+    "containerPort",
+    "ports:",
+)
 NOT_RUN: Mapping[tuple[str, str], str] = {
     ("README.md", "you                          the machine"): "it is a picture",
     ("README.md", "python3 examples/demo"): DEMO,
@@ -55,6 +79,10 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/quickstart.md", "pipx install ."): REGISTRY,
     ("docs/quickstart.md", "cd your-repository"): ELSEWHERE,
     ("docs/quickstart.md", "nobrakes shape"): TALK,
+    ("docs/how-to/nodes.md", "nobrakes doctor"): NODES,
+    ("docs/how-to/nodes.md", "nobrakes fleet"): NODES,
+    **{("docs/how-to/nodes.md", one): OTHERS for one in ("openssl ", "tls=", "ssh ", "for node in", "done")},
+    **{("docs/how-to/nodes.md", one): NEVER for one in SLURM_AND_KUBERNETES},
     ("docs/how-to/daemon.md", "nobrakes daemon install --yes"): "it changes the services of this account",
     ("docs/how-to/daemon.md", "nobrakes daemon uninstall --yes"): "it changes the services of this account",
     (
