@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from .git.port import Argv, Git
     from .git.repository import Repository
     from .host.channel import FolderChannelServer
-    from .host.port import Notifier, Processes
+    from .host.port import Background, Notifier, Processes
     from .ports import Ports
     from .requests.hosts.port import IssueTracker, PullPorts
     from .review.service.merges import Run
     from .review.service.undo import Undone
     from .sandbox.closure import Closure
+    from .snapshot.worker import States, StateSaver
     from .store import Store
 
 SEEN_BY_CHILDREN = (
@@ -87,6 +88,17 @@ class App:
         from .git.repository import open_git
 
         return open_git(self.paths, self.config, self._confine, lambda: self.in_place())
+
+    @cached_property
+    def states(self) -> "States | None":
+        """What pushes this work's state for another machine; None: the settings name no place for it."""
+        if not self.config.fleet.takeover_remote:
+            return None
+        from .git.repository import open_git
+        from .snapshot.worker import States
+
+        git = open_git(self.paths, self.config, None, lambda: self.in_place())
+        return States(self.paths, git, self.config.review.land == "local")
 
     @cached_property
     def in_place(self) -> "InPlace":
@@ -250,13 +262,14 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     facts = app.store if store is None else store
 
     source = ConfigSource(partial(persons.follow, app.paths, app.git), app.config, tell)
+    background = ThreadBackground()
     adapters = Adapters(adapter, app.paths, source, app.environment().get("PATH"))
     return Ports(
         store=facts,
         git=app.git,
         processes=app.processes,
         notifier=notifier,
-        background=ThreadBackground(),
+        background=background,
         paths=app.paths,
         config=source,
         limits=lambda: _bounded(app, source(), control.daemon_limits(facts, source())),
@@ -279,8 +292,17 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         pulls=app.pulls,
         issues=app.issues,
         words=words,
+        states=_saver(app, background, notifier),
         export=_export(facts, app.paths.root, lambda: source().events.export, tell),
     )
+
+
+def _saver(app: App, background: "Background", notifier: "Notifier") -> "StateSaver | None":
+    if app.states is None:
+        return None
+    from .snapshot.worker import StateSaver
+
+    return StateSaver(app.states, background, notifier)
 
 
 def _bounded(app: App, config: "Config", limits: "Limits") -> "Limits":
@@ -343,6 +365,8 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
         adapter(name)
         extras.need_of_agent(name)
     extras.need_of_engine(app.config.fleet.engine)
+    if app.states is not None:
+        app.states.require()
     command.install(app.paths)
     app.store.keep_answers()
     people = notifier or app.notifier

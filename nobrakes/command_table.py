@@ -254,6 +254,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("daemon restart", "daemon.commands:restart", BREAKER, "Restart the daemon; its agents keep working.", STEPS),
     Entry("daemon install", "daemon:install", BREAKER, "Restart the daemon automatically when it dies.", STEPS),
     Entry("daemon uninstall", "daemon:uninstall", BREAKER, "Remove the automatic restart of the daemon.", STEPS),
+    Entry("takeover", "daemon:takeover", BREAKER, "Continue the work of another machine here.", STEPS),
     Entry("daemon watch", "daemon:watch", BREAKER, "Check once whether the daemon needs a restart.", STEPS),
     Entry("daemon run", "daemon:run", BREAKER, "Run the daemon itself, in the foreground.", UNKEYED, hidden=True),
     Entry("notify test", "account:test", BREAKER, "Send a test notice through each channel.", STEPS),

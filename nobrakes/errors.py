@@ -390,6 +390,13 @@ class OnlyByRequest(GitFailed):
     hint = "Merge the change into main as your team does. nobrakes continues with the merged main."
 
 
+class TakenOver(NobrakesError):
+    """Another machine took over the work of this repository. Nothing lands from here, and no agent starts."""
+
+    code = 86
+    hint = "`nobrakes takeover` takes the work back to this machine."
+
+
 class HostUnavailable(NobrakesError):
     """The code host is not available now. As far as nobrakes knows, this request changed nothing there.
 

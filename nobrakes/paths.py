@@ -54,6 +54,7 @@ class Paths:
     temporary = _Below("tmp")  # the daemon's temporary files, out of agents' reach
     trash = _Below("trash")
     request_lock = _Below("requests.lock")  # locked while a command runs, one byte for each key
+    takeover_lock = _Below("takeover.lock")  # locked while this machine pushes to where another one may take over
     lock = _Below("daemon.lock")  # the daemon holds it (flock), with its pid inside
     daemon_log = _Below("daemon.log")
 

@@ -20,6 +20,7 @@ from .requests.model import Where
 
 if TYPE_CHECKING:
     from .features.service.shaping import Words
+    from .snapshot.worker import StateSaver
     from .store import Store
 
 
@@ -121,4 +122,5 @@ class Ports:
     in_place: Callable[[], None] = lambda: None  # RepositoryReplaced: another repository lies where this one did
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool
     words: "Callable[[], Words]" = _no_words  # what is done for Shapers outside their turns
+    states: "StateSaver | None" = None  # what another machine continues from; None: no place for it is named
     export: Callable[[], None] = lambda: None  # brings the file of public events up to date; never raises for it

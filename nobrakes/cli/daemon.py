@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..beads import work_status
 from ..beads.model import Attempt, Role
@@ -47,6 +47,7 @@ from .views import cap_lines, lines, machine_lines
 if TYPE_CHECKING:
     from ..app import App
     from ..daemon.service.watchdog import Looked, Plan
+    from ..git.repository import Repository
     from ..store import Store
 
 
@@ -202,6 +203,23 @@ def uninstall(yes: Yes = False) -> Output:
     else:
         out = ["the automatic restart of the daemon is not installed"]
     return said({"files": list(files), "done": yes}, "\n".join(out))
+
+
+def takeover(
+    yes: Annotated[bool, Field("Take over (default: only show what would be lost).", ("--yes",))] = False,
+) -> Output:
+    """Continue the work of another machine here. From then on, the other machine's daemon merges nothing."""
+    from ..snapshot import worker as moving
+
+    with opened() as app:
+        git, now = cast("Repository", app.git), time.time()
+        found = moving.take(app.paths, git, now) if yes else moving.look(git, now)
+    out = [*found.lost, *found.told]
+    if not found.is_done:
+        out += ["nothing has been changed yet; to take over: nobrakes takeover --yes"]
+    elif found.lost:
+        out = [f"this machine continues the work of {found.machine}", *out, "to start agents: nobrakes daemon start"]
+    return said(found, "\n".join(map(one_line, out)))
 
 
 def watch() -> Output:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ..beads.branches import may_be_a_beads
+from ..beads.branches import is_branch_name, may_be_a_beads
 from ..paths import GIT_RULES
 from ..records import copied
 from .values import (
@@ -53,6 +53,9 @@ class FeatureSettings(Section):
 
 Features = Mapping[Annotated[str, BEAD_ID], FeatureSettings]
 MAX_NAME = 200
+_PREFIX = re.compile(
+    r"refs/(?!(?:heads|tags|remotes|notes|pull|merge-requests|nobrakes)(?:/|\Z))[A-Za-z0-9][A-Za-z0-9_./-]{0,99}"
+)
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*")
 
 
@@ -557,18 +560,39 @@ class FleetSettings(Section):
     check_places: Annotated[int, Rule(ge=1)] = 1
     reserved_for_checks: Annotated[int, Rule(ge=0)] = 1
     unconfined: bool = False
+    takeover_remote: str = ""
+    takeover_prefix: str = ""
 
-    def mistakes(self) -> list[str]:
+    def mistakes(self, review: ReviewSettings) -> list[str]:
         """What does not fit together."""
+        found = self._takeover_mistakes(review) if self.takeover_remote or self.takeover_prefix else []
         if self.engine == "local":
-            return []
-        found = []
+            return found
         if not re.fullmatch(r"(tls|tcp)://[^/\s]+:\d+", self.scheduler):
             found.append('scheduler: name the address of the Dask scheduler, such as "tls://10.0.0.1:8786"')
         if self.scheduler.startswith("tls://") and not (self.ca and self.certificate and self.key):
             found.append("ca, certificate and key: name the three TLS files for this scheduler")
         if self.scheduler.startswith("tcp://") and not re.match(r"tcp://(127\.|localhost:|\[::1\])", self.scheduler):
             found.append("scheduler: without TLS, nobrakes talks only to a scheduler on this machine; use tls://")
+        return found
+
+    def _takeover_mistakes(self, review: ReviewSettings) -> list[str]:
+        remote, prefix = self.takeover_remote[:80], self.takeover_prefix[:80]
+        if not (remote and prefix):
+            return ["takeover_remote and takeover_prefix: set both, or none of them"]
+        found = []
+        if not _PREFIX.fullmatch(self.takeover_prefix) or not is_branch_name(self.takeover_prefix):
+            found.append(
+                f"takeover_prefix: '{prefix}' is not allowed: write it like refs/nobrakes-state, outside of "
+                "refs/heads/, refs/tags/, refs/remotes/, refs/notes/ and refs/nobrakes/"
+            )
+        if not is_branch_name(self.takeover_remote):
+            found.append(f"takeover_remote: '{remote}' is not the name of a remote: `git remote` lists them")
+        elif self.takeover_remote != review.remote and review.land != "local":
+            found.append(
+                f'takeover_remote: "{remote}" must be review.remote ("{review.remote}"), since one push moves main and '
+                "the state"
+            )
         return found
 
 

@@ -236,7 +236,7 @@ def parse(text: str, where: str) -> Config:
             raise ConfigError(f"{where}: two checks have the name '{name}'")
     wrong = [f"{where}: check '{check.name}': {mistake}" for check in config.checks if (mistake := check.mistake())]
     wrong += [f"{where}: {mistake}" for mistake in config.notify.mistakes()]
-    wrong += [f"{where}: fleet.{mistake}" for mistake in config.fleet.mistakes()]
+    wrong += [f"{where}: fleet.{mistake}" for mistake in config.fleet.mistakes(config.review)]
     review = config.review.mistakes(config.main, config.git.branch_pattern)
     wrong += [f"{where}: review.{mistake}" for mistake in review]
     if wrong:

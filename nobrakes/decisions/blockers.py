@@ -32,6 +32,7 @@ class Kind(StrEnum):
 
     CONFIG = "config"  # config.toml is wrong
     OWN_CODE = "own_code"  # nobrakes imports files of the repository, which agents change
+    TAKEN_OVER = "taken_over"  # another machine has this work
     DAEMON_DEAD = "daemon_dead"  # it was started in the background, is gone, and nobody stopped it
     RUN_CUT_OFF = "run_cut_off"  # a run in the foreground was killed
     STOPPING = "stopping"
@@ -75,7 +76,7 @@ STOPS = frozenset(
     {
         *(Kind.CONFIG, Kind.OWN_CODE, Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.STOPPING, Kind.PAUSED, Kind.NO_CHECK),
         *(Kind.NO_RUNNER, Kind.NO_AGENT, Kind.NO_LOGIN, Kind.NO_SANDBOX, Kind.NO_DOERS, Kind.MACHINE, Kind.MAIN_RED),
-        *(Kind.NO_NODES, Kind.CAP, Kind.CHECKS_BROKEN, Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY),
+        *(Kind.TAKEN_OVER, Kind.NO_NODES, Kind.CAP, Kind.CHECKS_BROKEN, Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY),
     }
 )
 """Blocks more than single beads."""

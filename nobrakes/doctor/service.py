@@ -9,9 +9,10 @@ import os
 import shlex
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterator
 from importlib.util import cache_from_source
-from typing import TYPE_CHECKING, TypeVar, Union
+from typing import TYPE_CHECKING, TypeVar, Union, cast
 
 from .. import abilities, errors
 from .. import paths as found
@@ -38,13 +39,14 @@ from ..requests import service as requests_service
 from ..review.service.landed import lost_changes_messages, off_main_message, unknown
 from ..sandbox import closure
 from ..sessions.model import name_of
-from ..text.cleaning import count
+from ..text.cleaning import age, count
 from ..trash import Trash
 from .health import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
     from ..config.settings import Config
     from ..git.port import Git
+    from ..git.repository import Repository
     from ..store import Store
 
 
@@ -90,6 +92,7 @@ def _writable_by_others(path: str) -> bool:
 
 
 _BROKEN = (
+    Kind.TAKEN_OVER,
     Kind.NO_NODES,
     Kind.NO_AGENT,
     Kind.NO_LOGIN,
@@ -455,6 +458,35 @@ def _nodes(patient: _Patient) -> Iterator[Finding]:
             yield Finding("nodes", WARNING, f"the node {one.name} gets no work: {one.why}")
 
 
+_STATE_SECONDS = 120.0
+"""Age after which changes should have been pushed."""
+
+
+def _takeover(patient: _Patient) -> Iterator[Finding]:
+    """Whether another machine could continue, and from when."""
+    config = patient.config
+    if config is None or patient.git is None:
+        return
+    found = config.fleet
+    if not found.takeover_remote:
+        text = "no other machine could continue this work: no remote is named for that (fleet.takeover_remote)"
+        yield Finding("takeover", OK, text)
+        return
+    fence = cast("Repository", patient.git).fence
+    assert fence is not None, "the settings name a place for states"
+    if fence.lost():
+        return  # the blockers say it
+    at, now = fence.saved_at(), time.time()
+    where = f"{found.takeover_remote} ({found.takeover_prefix})"
+    if at is None:
+        yield Finding("takeover", WARNING, f"the daemon has not pushed a state to {where} yet")
+    elif now - at > _STATE_SECONDS and fence.is_behind(patient.paths.since):
+        text = f"{where} lacks changes of the last {age(now - at)}: the daemon pushes them while it runs"
+        yield Finding("takeover", WARNING, text)
+    else:
+        yield Finding("takeover", OK, f"another machine can take over from {where}, pushed {age(now - at)} ago")
+
+
 def _main(patient: _Patient) -> Iterator[Finding]:
     if patient.git is None:
         return
@@ -501,6 +533,7 @@ def _blockers(patient: _Patient) -> Iterator[Finding]:
 _NAMES = {
     Kind.MAIN_RED: "main",
     Kind.NO_NODES: "nodes",
+    Kind.TAKEN_OVER: "takeover",
     Kind.CHECKS_BROKEN: "checks",
     Kind.DAEMON_DEAD: "daemon",
     Kind.RUN_CUT_OFF: "daemon",
@@ -632,6 +665,7 @@ _INSPECTIONS: tuple[_Inspection, ...] = (
     _privacy,
     _config,
     _nodes,
+    _takeover,
     _main,
     _database,
     _blockers,

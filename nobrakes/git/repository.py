@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from .filters import Filters
     from .landing.local import Lander
     from .landing.remote import Publisher, Shared
+    from .landing.takeover import Fence, StateRemote, Takeover
     from .merge import Merger
     from .port import Made
     from .workspaces.make import Workspaces
 
 
-_CACHED_PARTS = ("_merger", "_lander", "_lands", "_workspaces", "_committer", "_chain")
+_CACHED_PARTS = ("_merger", "_lander", "_lands", "_workspaces", "_committer", "_chain", "fence", "takeover")
 """Cached attributes that hold the place."""
 
 
@@ -54,9 +55,12 @@ class Tools:
         rules: port.Rules | None = None,
         signing: port.Signing | None = None,
         in_place: Callable[[], None] = lambda: None,
+        state_remote: "StateRemote | None" = None,
     ) -> None:
-        """`rules`: of git's filters; None: blobs are used as given (open_git has rules)."""
+        """`rules`: of git's filters; None: blobs are used as given (open_git has rules). `state_remote`:
+        where states are pushed, so that every landing passes a fence."""
         self.places = places
+        self.state_remote = state_remote
         self.shared = shared
         self.sizes = sizes
         self.rules = rules
@@ -106,18 +110,43 @@ class Tools:
             from .landing.local import OwnLander
 
             return OwnLander(self.place, self.history)
-        if self.shared is None:
+        if self.shared is None and self.state_remote is None:
             return self._lander
-        from .landing.remote import Remote
+        from .landing.remote import DirectLander, Remote, RequestLander, SharedLander
 
+        fence = self.fence
+        if self.shared is None:
+            assert self.state_remote is not None and fence is not None, (
+                "main is copied where another machine may take over"
+            )
+            from .landing.takeover import CopiedLander
+
+            remote = Remote(self.place, self.state_remote.remote, fence)
+            return CopiedLander(self.place, self.history, self._lander, remote, fence)
+        remote = Remote(self.place, self.shared, fence)
         if self.shared.by_request:
-            from .landing.remote import DirectLander, RequestLander
-
-            remote = Remote(self.place, self.shared)
             return DirectLander(remote, self.history) if self.shared.direct else RequestLander(remote)
-        from .landing.remote import SharedLander
+        return SharedLander(self.place, self.history, self._lander, remote)
 
-        return SharedLander(self.place, self.history, self._lander, Remote(self.place, self.shared))
+    @cached_property
+    def fence(self) -> "Fence | None":
+        """What every push to the remote passes; None: no other machine takes over."""
+        if self.state_remote is None:
+            return None
+        from .landing.takeover import Fence
+
+        return Fence(self.place, self.state_remote.prefix, self.state_remote.lock)
+
+    @cached_property
+    def takeover(self) -> "Takeover | None":
+        """What makes another machine's state this one's; None: the settings name no place for states."""
+        if self.state_remote is None or self.fence is None:
+            return None
+        from .landing.remote import Remote
+        from .landing.takeover import Takeover
+
+        remote = Remote(self.place, self.state_remote.remote, self.fence)
+        return Takeover(self.place, self.history, self._lander, remote, self.fence)
 
     @cached_property
     def _workspaces(self) -> "Workspaces":
@@ -389,8 +418,10 @@ class Building(Tools):
         if not lands.is_shared():
             return self._committer.commit_files(files, message)
         from .landing.remote import RequestLander, SharedLander
+        from .landing.takeover import CopiedLander
 
-        assert isinstance(lands, SharedLander | RequestLander), "whoever asks a remote says how a commit gets there"
+        remotes = SharedLander | RequestLander | CopiedLander
+        assert isinstance(lands, remotes), "whoever asks a remote says how a commit gets there"
         return lands.commit(lambda: self._committer.commit_files(files, message))
 
     def write_files(self, onto: str, files: Mapping[str, bytes], message: port.Message, name: str) -> str | None:
@@ -612,17 +643,33 @@ def open_git(
     shared = None if config.review.land == "local" else _shared(config)
     rules = port.Rules(config.git.filters, config.git.clear_text, *([confine] if confine is not None else []))
     signing = port.Signing(config.git.sign, config.git.committer)
-    return Repository(paths, config.main, shared, config.sizes(), rules, signing, in_place)
+    states = _state_remote(paths, config)
+    return Repository(paths, config.main, shared, config.sizes(), rules, signing, in_place, states)
 
 
 def publisher(paths: Paths, config: "Config") -> "Publisher":
     """Publisher of the requests' branches."""
     from .landing.remote import BRANCHES, Publisher, Remote, followed
 
-    shared = _shared(config)
+    shared, states = _shared(config), _state_remote(paths, config)
     named = [one.branch for one in config.review.features.values() if one.branch is not None]
     bases = [one.base for one in config.review.features.values() if one.base is not None]
-    return Publisher(Remote(followed(paths.root, config.main, shared), shared), (*BRANCHES, *named), bases)
+    place, fence = followed(paths.root, config.main, shared), None
+    if states is not None:
+        from .landing.takeover import Fence
+
+        fence = Fence(place, states.prefix, states.lock)
+    return Publisher(Remote(place, shared, fence), (*BRANCHES, *named), bases)
+
+
+def _state_remote(paths: Paths, config: "Config") -> "StateRemote | None":
+    """Where this work's state is pushed to; None: nowhere."""
+    if not config.fleet.takeover_remote:
+        return None
+    from .landing.takeover import StateRemote
+
+    shared = replace(_shared(config), remote=config.fleet.takeover_remote)
+    return StateRemote(shared, config.fleet.takeover_prefix, paths.takeover_lock)
 
 
 def _shared(config: "Config") -> "Shared":

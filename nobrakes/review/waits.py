@@ -62,6 +62,7 @@ class Cause(StrEnum):
     PARTED = "parted"
     BY_REQUEST = "by_request"
     RACES = "races"
+    TAKEN_OVER = "taken_over"
     UNKNOWN = "unknown"
 
 
@@ -185,6 +186,9 @@ WAITS: dict[Cause, Wait] = {
     Cause.PARTED: Wait("your local main and the remote's main have diverged", asked=AT_WORK),
     Cause.BY_REQUEST: Wait("only merged pull requests may change main", asked=AT_WORK),
     Cause.RACES: Wait("main changes too fast to merge", "nobrakes tries again automatically.", passes=PASSES),
+    Cause.TAKEN_OVER: Wait(
+        "another machine took over this work", "`nobrakes takeover` takes the work back to this machine.", asked=inf
+    ),
     Cause.UNKNOWN: Wait("git refuses", "Fix what git's message reports. The merge then continues."),
 }
 """docs/reliability.md lists them."""

@@ -130,8 +130,9 @@ class Sources:
     alone: Sequence[str] = ()
 
 
-def gather(paths: Paths, git: Git | None, own: str | None = None) -> Sources:
-    """Read everything. `own`: a database's records. PlanError: the snapshot has conflict markers."""
+def gather(paths: Paths, git: Git | None, own: str | None = None, landed: frozenset[str] = frozenset()) -> Sources:
+    """Read everything. `own`: a database's records; `landed`: commits of merges that no evidence names yet. PlanError:
+    the snapshot has conflict markers."""
     problems: list[str] = []
     here = records(own, "the database", problems) if own is not None else {}
     refs = git.kept() if git is not None else {}
@@ -148,7 +149,7 @@ def gather(paths: Paths, git: Git | None, own: str | None = None) -> Sources:
     made = graph(found, problems)
     told_by_git = _Merged()
     if git is not None and main is not None and own is None:
-        told_by_git = _merged(paths, git, main, made.beads)
+        told_by_git = _merged(paths, git, main, made.beads, landed)
     made = replace(made, beads=(*made.beads, *told_by_git.alone))
     differing = {id_ for id_, (_, raw) in found.items() if id_ not in here or _facts(raw) != _facts(here[id_][1])}
     return Sources(
@@ -172,7 +173,7 @@ class _Merged:
     alone: Sequence[Bead] = ()  # that nothing else knows of
 
 
-def _merged(paths: Paths, git: Git, main: str, beads: Iterable[Bead]) -> _Merged:
+def _merged(paths: Paths, git: Git, main: str, beads: Iterable[Bead], landed: frozenset[str]) -> _Merged:
     known = {bead.id: bead for bead in beads}
     standing = [merge for merge in merges(git.line(main)) if merge.stands]
     recorded: dict[str, Record] = {}
@@ -185,10 +186,11 @@ def _merged(paths: Paths, git: Git, main: str, beads: Iterable[Bead]) -> _Merged
             recorded.update((str(one["commit"]), record) for one in record["commits"])
             bead = str(record["bead"]["id"])
             attempts += [one for row in record.get("attempts", ()) if (one := evidence_attempt(bead, row)) is not None]
+    told = {*recorded, *landed}
     merged = {
         merge.bead: merge.tip.commit
         for merge in standing
-        if merge.bead in known and (merge.tip.commit in recorded or (is_clone and is_younger(merge, known[merge.bead])))
+        if merge.bead in known and (merge.tip.commit in told or (is_clone and is_younger(merge, known[merge.bead])))
     }
     alone = {
         merge.bead: _known_by_evidence(merge, recorded[merge.tip.commit])
@@ -297,7 +299,7 @@ def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
     with DaemonLock(paths.lock):
         if os.path.isfile(paths.database):
             require_not_newer(paths.database)
-        return _rebuild(paths, git)
+        return rebuild_with_lock(paths, git)
 
 
 def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
@@ -308,7 +310,7 @@ def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
             with DaemonLock(paths.lock):
                 if os.path.lexists(paths.database):
                     return
-                made = _rebuild(paths, git)
+                made = rebuild_with_lock(paths, git)
         except DaemonRunning:
             poke(paths.wake, "person")  # a daemon that looks sees that its database is gone, and ends
             if time.monotonic() > deadline:
@@ -348,17 +350,21 @@ def told(made: Rebuilt) -> list[str]:
     return [*lines, *made.problems]
 
 
-def _rebuild(paths: Paths, git: Git | None) -> Rebuilt:
+def rebuild_with_lock(
+    paths: Paths, git: Git | None, attempts: int = 0, pushed: frozenset[str] = frozenset()
+) -> Rebuilt:
+    """The caller holds the daemon's lock. `attempts`: the least number of the last attempt; `pushed`: commits of merges
+    that no evidence names yet."""
     from ..store import create_store
 
     had_workspaces = os.path.lexists(paths.workspaces)
     for folder in (paths.runs, paths.wake, paths.workspaces, paths.scratch):
         private_folder(folder)
     ended = end_all(paths.wake)
-    sources = gather(paths, git)
+    sources = gather(paths, git, landed=pushed)
     is_without = bool(sources.refs) and not os.path.lexists(paths.since)  # a clone never had one
     found, landed, problems = restorable(sources, git)
-    found = replace(found, attempts=last_attempt(os.listdir(paths.runs)))
+    found = replace(found, attempts=max(attempts, last_attempt(os.listdir(paths.runs))))
     fresh = f"{paths.database}.new"
     for ending in ("", "-wal", "-shm"):
         if os.path.lexists(fresh + ending):

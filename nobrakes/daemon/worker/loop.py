@@ -477,6 +477,8 @@ class Daemon:
             for name, tidy in {"notices": self.sender.turn, **settles, "tidying up": self.upkeep.turn}.items():
                 guarded(partial(tidy, board), part_owner(name))
             changed |= guarded(partial(self._sync_issues, board), part_owner("issues"))
+            if self.ports.states is not None:
+                guarded(partial(self.ports.states.turn, board), part_owner("takeover"))
             self.ports.export()
             if begun:
                 guarded(partial(self.troubles.settle, board.now))
@@ -634,7 +636,7 @@ class Daemon:
         times += [*self.performer.wake_at(board), *self.rewritten.wake_at(board.now)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += [] if self._forge is None else self._forge.wake_at()
-        times += [] if self._issues is None else [self._issues.wake_at()]
+        times += [one.wake_at() for one in (self._issues, self.ports.states) if one is not None]
         times += self.work.wake_at() + self.sprints.wake_at(board.now)
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.monitor.wake_at()
         times += [

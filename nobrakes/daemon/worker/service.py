@@ -117,8 +117,10 @@ def serve(
                 return store.board(ports.limits())
             ready()
             ports.channel.start()
-
-            return loop.run(daemon, waker, view, until_idle, partial(_should_end, signals, ports, waker, limit))
+            board = loop.run(daemon, waker, view, until_idle, partial(_should_end, signals, ports, waker, limit))
+            if ports.states is not None:
+                ports.states.require()
+            return board
         except RepositoryReplaced:
             signals.asked = 2  # agents live on; whoever starts in the right place takes them up
             limit.asked(at_once=True)
@@ -127,6 +129,8 @@ def serve(
             store.guard = lambda: None  # what is told of its end
             with limit.part("notices that are being sent", SERVANT_SECONDS):
                 daemon.sender.close(at_once=signals.asked >= 2)
+            if ports.states is not None:
+                ports.states.begin(store.board(ports.limits()), "the last state")  # in the background work's time
             close(ports, waker, limit)  # while the lock is held: the next daemon finds nobody at work
             store.record(Event(Kind.DAEMON_STOPPED, data={"pid": os.getpid()}))
             ports.export()
@@ -173,6 +177,10 @@ def _should_end(signals: _Signals, ports: Ports, waker: Waker, limit: StopLimit,
     ports.in_place()
     if not signals.asked and not os.path.lexists(ports.paths.database):
         ports.notifier.tell(Notice("the database was removed: this daemon stops cleanly", urgent=True))
+        signals.asked = 1
+        limit.asked(at_once=False)
+    if not signals.asked and ports.states is not None and (why := ports.states.lost()):
+        ports.notifier.tell(Notice(f"{why}: this daemon stops cleanly, and nothing lands from here", urgent=True))
         signals.asked = 1
         limit.asked(at_once=False)
     if not signals.asked:

@@ -222,6 +222,20 @@ def code_blockers(root: str) -> Iterator[Blocker]:
 _CODE_SHOWN = 3
 
 
+def takeover_blockers(paths: Paths, config: "Config") -> Iterator[Blocker]:
+    """Another machine has this work."""
+    if not config.fleet.takeover_remote:
+        return  # as in nearly every repository: git's modules need not be loaded
+    from ...git.repository import open_git
+
+    with closing(open_git(paths, config)) as git:
+        why = git.fence.lost() if git.fence is not None else ""
+    if why:
+        yield Blocker(
+            Kind.TAKEN_OVER, "no agent starts, and nothing lands from here", why, ("nobrakes takeover",), refuses=True
+        )
+
+
 def no_check_blockers(config: "Config") -> Iterator[Blocker]:
     if not config.checks:
         yield Blocker(
@@ -704,6 +718,7 @@ def blockers(
     waiting, features = store.escalations(), store.features() if store.has_features() else ()
     found = [
         *switch_blockers(store, board, paths.root),
+        *takeover_blockers(paths, config),
         *daemon_blockers(store, pid),
         *main_blockers(store, waiting, pid is not None),
         *question_blockers(waiting),

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from ...errors import GitFailed, GitTooOld, OnlyByRequest
 from ...paths import own_path
@@ -29,6 +29,9 @@ from ..objects import Objects, own_ref
 from ..port import BASES
 from .local import Lander
 from .standing import Note
+
+if TYPE_CHECKING:
+    from .takeover import Fence
 
 KNOWN = f"{objects.OWN}/remote/main"
 """The last known position of the remote's main."""
@@ -78,9 +81,11 @@ def redacted(text: str) -> str:
 class Remote:
     """One remote of one repository."""
 
-    def __init__(self, place: Place, shared: Shared) -> None:
+    def __init__(self, place: Place, shared: Shared, fence: "Fence | None" = None) -> None:
+        """`fence`: of a repository whose work another machine may take over; no push goes without it."""
         self.place = place
         self.shared = shared
+        self.fence = fence
         self.ref = f"refs/heads/{shared.branch}"
 
     def __str__(self) -> str:
@@ -128,27 +133,47 @@ class Remote:
             # they move one after the other, so none of them decides
             words = f"the remote '{self.shared.remote}' pushes to {count(len(urls), 'address', 'addresses')}; keep one"
             return Reply(False, words, refused=True, cause=Cause.ADDRESSES)
-        return self._push(self.ref, new, old)
+        return self.move(self.ref, new, old)
 
     def head_of(self, branch: str) -> tuple[str, Reply]:
         """Where the branch is at the remote; "": missing."""
-        ref = f"refs/heads/{branch}"
+        return self.at(f"refs/heads/{branch}")
+
+    def at(self, ref: str) -> tuple[str, Reply]:
+        """Where the ref is at the remote; "": missing."""
         said, out = self._reached(["ls-remote", "--", self.shared.remote, ref])
         lines = (line.partition("\t") for line in out.splitlines())
         return next((commit for commit, _, name in lines if name == ref), ""), said
 
     def push_branch(self, branch: str, new: str, old: str) -> Reply:
         """Move the remote's branch from `old` ("": missing) to `new`, if it is there."""
-        return self._push(f"refs/heads/{branch}", new, old)
+        return self.move(f"refs/heads/{branch}", new, old)
 
-    def _push(self, ref: str, new: str, old: str) -> Reply:
-        if new and self._has_lfs(new):  # first, so that no pointer is there without its content; git's own hook is off
-            content = self._reach(["lfs", "push", self.shared.remote, new])
-            if not content.ok:
-                return replace(content, words=f"the remote rejected the content of Git LFS: {content.words}")
+    def move(self, ref: str, new: str, old: str) -> Reply:
+        """Move the remote's ref from `old` ("": missing) to `new` ("": remove it)."""
+        if not (content := self.push_content(new)).ok:
+            return content
+        return self.push_all({ref: (new, old)}) if self.fence is None else self.fence(self, ref, new, old)
+
+    def push_content(self, new: str) -> Reply:
+        """First, so that no pointer is there without its content; git's own hook is off."""
+        if not new or not self._has_lfs(new):
+            return Reply(True)
+        said = self._reach(["lfs", "push", self.shared.remote, new])
+        return said if said.ok else replace(said, words=f"the remote rejected the content of Git LFS: {said.words}")
+
+    def push_all(self, moved: Mapping[str, tuple[str, str]]) -> Reply:
+        """Move all these refs, ref -> (new, old), or none."""
         self.place.in_place()
         asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
-        return self._reach([*asked, f"--force-with-lease={ref}:{old}", "--", self.shared.remote, f"{new}:{ref}"])
+        leases = [f"--force-with-lease={ref}:{old}" for ref, (_, old) in moved.items()]
+        refs = [f"{new}:{ref}" for ref, (new, _) in moved.items()]
+        return self._reach([*asked, *leases, "--", self.shared.remote, *refs])
+
+    def fetch_all(self, *refspecs: str) -> Reply:
+        """Fetch refs to places of ours, and remove there what the remote lacks."""
+        args = ["fetch", "--quiet", "--no-tags", "--prune", "--no-recurse-submodules", "--no-write-fetch-head"]
+        return self._reach([*DURABLE, *args, "--refmap=", "--", self.shared.remote, *refspecs])
 
     def _has_lfs(self, commit: str) -> bool:
         if not lfs.is_used(self.place):
@@ -165,7 +190,7 @@ class Remote:
 
     def remove_branch(self, branch: str, there: str) -> Reply:
         """Remove the remote's branch if it is still at `there`."""
-        return self._push(f"refs/heads/{branch}", "", there)
+        return self.move(f"refs/heads/{branch}", "", there)
 
     def address(self) -> str:
         return self._ask(["remote", "get-url", "--", self.shared.remote], (0, 2, 128)).text
