@@ -75,7 +75,7 @@ from .model import STAGE_KEY as SESSIONS_STAGE
 from .model import State as SessionsState
 
 if TYPE_CHECKING:
-    from ..git.workspaces.relays import RelayClones
+    from ..git.workspaces.make import RelayClones
 
 # Turns of relay sessions. The agent may change everything in its clone and nothing else. What a turn came to is written
 # into the turn before it is closed, so that a summary needs no model. The clone stays as long as the session; then all
@@ -164,7 +164,7 @@ class Relays:
 
     @contextmanager
     def _clones(self, session: Session) -> "Iterator[RelayClones]":
-        from ..git.workspaces.relays import RelayClones
+        from ..git.workspaces.make import RelayClones
 
         clones = RelayClones(self._root(session), self.ports.paths.relays, self.ports.config().sizes())
         with closing(clones):

@@ -24,7 +24,7 @@ from ...errors import DaemonRunning, NobrakesError, NoSandbox, NotAllowed, Usage
 from ...events.kinds import Event, Kind
 from ...files import wake
 from ...git import persons
-from ...git.workspaces.relays import RelayClones
+from ...git.workspaces.make import RelayClones
 from ...paths import Paths
 from ...records import frozen
 from ...review.journal import LABEL

@@ -6,7 +6,7 @@ from git_worlds import ME, RealWorld, sh, write
 
 from nobrakes.git.landing import standing
 from nobrakes.git.persons import Persons
-from nobrakes.git.workspaces.relays import RelayClones
+from nobrakes.git.workspaces.make import RelayClones
 
 
 def test_a_branch_that_is_rebased_just_now_is_checked_out(world: RealWorld, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from nobrakes.git.workspaces.relays import RelayClones
+from nobrakes.git.workspaces.make import RelayClones
 
 
 def test_only_what_is_missing_or_was_left_by_us_is_written(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ HOLES = (
     Hole(11, "a file that is not in the list", "web/access.py", "if name not in files():", "if False:", "guard -k every_address"),
     Hole(11, "a way back to elsewhere", LOGIN, 'not path.startswith(("//", "/\\\\"))', "True", "guard -k our_own_pages"),
     Hole(11, "a session in any folder", REGISTRY, "if path not in known.repositories or os.path.realpath(path) != path:", "if not known.roots:", "own_sessions -k hostile_path"),
-    Hole(11, "a git folder elsewhere", "git/workspaces/relays.py", "if self.place.git_dir != ", "if False and self.place.git_dir != ", "own_sessions -k hostile_path"),
+    Hole(11, "a git folder elsewhere", "git/workspaces/make.py", "if self.place.git_dir != ", "if False and self.place.git_dir != ", "own_sessions -k hostile_path"),
     Hole(12, "bodies without end", GUARD, "int(length) > MAX_BODY):", "False):", "attacks -k too_long"),
     Hole(12, "bodies in pieces", GUARD, 'if asked.all(b"transfer-encoding"):', "if False:", "attacks -k too_long"),
     Hole(12, "a body that never comes", GUARD, "asyncio.timeout_at(None if is_whole else end)", "asyncio.timeout_at(None)", "api -k body_that_does_not_come"),
