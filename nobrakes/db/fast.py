@@ -166,16 +166,16 @@ def _missing(path: str) -> Exception:
     return missing(path)
 
 
-def json_object(fields: str) -> str:
-    """json_object of space-separated columns; `?name` is a truth value, `{name` holds JSON."""
+def json_object(fields: str, **values: str) -> str:
+    """json_object of space-separated columns, or of `values`; `?name` is a truth value, `{name` holds JSON."""
     parts = []
     for field in fields.split():
         name = field.lstrip("?{")
-        value = name
+        value = values.get(name, name)
         if field[0] == "?":
-            value = f"json(iif({name}, 'true', 'false'))"
+            value = f"json(iif({value}, 'true', 'false'))"
         elif field[0] == "{":
-            value = f"json({name})"
+            value = f"json({value})"
         parts.append(f"'{name}', {value}")
     return f"json_object({', '.join(parts)})"
 
@@ -200,16 +200,17 @@ UNION SELECT id, epic, 'parent-child' FROM beads WHERE id = :id AND epic IS NOT 
 UNION SELECT id, epic, 'parent-child' FROM beads WHERE epic = :id ORDER BY 1, 2, 3)"""
 _ATTEMPT = json_object(
     "id bead number role name fence started_at agent base head ended_at outcome detail {log {data provider model "
-    "cost_usd tokens session provider_session"
+    "cost_usd tokens session provider_session",
+    log=LOG,
+    data="iif(said IS NULL, data, json_set(data, '$.said', said))",
+    provider_session="(SELECT provider_session FROM sessions WHERE sessions.id = attempts.session)",
 )
-_ATTEMPTS = f"""SELECT json_group_array(json({_ATTEMPT})) FROM (SELECT id, bead, number, role, name, fence, started_at,
-agent, base, head, ended_at, outcome, detail, {LOG} AS log,
-iif(said IS NULL, data, json_set(data, '$.said', said)) AS data, provider, model, cost_usd, tokens, session,
-(SELECT provider_session FROM sessions WHERE sessions.id = attempts.session) AS provider_session
-FROM attempts WHERE bead = :id ORDER BY number)"""
+_ATTEMPTS = f"""SELECT json_group_array(json({_ATTEMPT}))
+FROM (SELECT * FROM attempts WHERE bead = :id ORDER BY number) AS attempts"""
 _ESCALATION = json_object(
     "id type bead title detail target attempt {evidence hypothesis created_at answer answered_at resolved_at "
-    "resolution return_to session {form {value read_at"
+    "resolution return_to session {form {value read_at",
+    form="nullif(form, '')",
 )
 _DEFAULTS = {
     **dict.fromkeys(("title", "url", "says", "branch", "into", "head", "base", "merged_as"), "''"),
@@ -233,9 +234,7 @@ _FIELDS = [
 _REQUEST_FIELDS = ", ".join(f"'{name}', {_PAGE if name == 'page' else _kept(name)}" for name in _FIELDS)
 _REQUEST = f"SELECT json_object('bead', :id, {_REQUEST_FIELDS}) FROM settings WHERE key = 'pull/' || :id"
 _ESCALATIONS = f"""SELECT json_group_array(json_set({_ESCALATION}, '$.behind', :behind)) FROM (
-SELECT id, type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, answer, answered_at,
-resolved_at, resolution, return_to, session, nullif(form, '') AS form, value, read_at
-FROM escalations WHERE bead = :id AND resolved_at IS NULL ORDER BY {PRIORITY_OF_FORM}, id)"""
+SELECT * FROM escalations WHERE bead = :id AND resolved_at IS NULL ORDER BY {PRIORITY_OF_FORM}, id)"""
 
 
 _PAID = """SELECT provider, round(coalesce(sum(cost_usd), 0), 6), coalesce(sum(tokens), 0),

@@ -13,6 +13,7 @@ from ..beads.graph import Node
 from ..beads.model import FIELDS, FIRST, Attempt, AttemptLog, Bead, ReadyBead, Run, Status, bead_of
 from ..decisions.model import Escalation
 from ..events.kinds import Event
+from ..records import as_values
 from ..sessions.model import Message, Session, SessionKind, State, Turn
 
 if TYPE_CHECKING:
@@ -144,6 +145,12 @@ def attempt(row: Row | Mapping[str, Any]) -> Attempt:
         data["said"] = row["said"]
     log = AttemptLog(row["summary"], row["blockers"], row["learnings"], bool(row["keep_branch"]))
     return record(Attempt, row, log=log, data=data)
+
+
+def attempt_values(one: Attempt) -> dict[str, Any]:
+    """Its columns; the session's own id stands with the session."""
+    values = as_values(one) | as_values(one.log) | {"data": attempt_data(one.data)}
+    return {name: value for name, value in values.items() if name not in ("log", "provider_session")}
 
 
 def attempt_data(data: Mapping[str, Any]) -> str:

@@ -243,10 +243,8 @@ ATTEMPT = "nobrakes_attempt"
 BEGIN = f'{{"_type":"{ATTEMPT}",'
 MAX_TEXT = 8000
 
-ATTEMPT_KEYS = (
-    *("id", "bead", "number", "name", "fence", "started_at", "agent", "base", "head", "ended_at", "provider", "model"),
-)
-_COSTS = ("cost_usd", "tokens")
+_OTHERWISE = frozenset(("role", "token", "outcome", "detail", "log", "data", "session", "provider_session"))
+ATTEMPT_KEYS = tuple(name for name in Attempt.__dataclass_fields__ if name not in _OTHERWISE)
 _BEGAN = ("start", "fork")
 _LONG = ("results", "before", "carried")
 
@@ -260,7 +258,7 @@ def record(one: Attempt) -> dict[str, Any]:
     def clean(text: str) -> str:
         return redact(text, values)[:MAX_TEXT] if text else ""
 
-    made = {name: getattr(one, name) for name in (*ATTEMPT_KEYS, *_COSTS)}
+    made = {name: getattr(one, name) for name in ATTEMPT_KEYS}
     made |= {"role": one.role.value, "outcome": one.outcome.value if one.outcome else None}
     made |= {"detail": clean(one.detail), "summary": clean(one.log.summary), "blockers": clean(one.log.blockers)}
     made |= {"learnings": clean(one.log.learnings), "dropped": not one.log.keep_branch}

@@ -25,7 +25,6 @@ from ..events import db as events_db
 from ..events.db import PEOPLES
 from ..events.kinds import Kind
 from ..features import db as features_db
-from ..records import as_values
 from ..review.verify import ROLLED_BACK
 from .reader import Restored
 
@@ -130,11 +129,7 @@ def _ended(db: Database, one: Attempt) -> bool:
 
 
 def _columns(one: Attempt) -> dict[str, Any]:
-    values = as_values(one) | as_values(one.log) | {"data": rows.attempt_data(one.data)}
-    return {name: value for name, value in values.items() if name not in _NO_COLUMNS}
-
-
-_NO_COLUMNS = ("id", "token", "log", "session", "provider_session")
+    return {name: value for name, value in rows.attempt_values(one).items() if name not in ("id", "token", "session")}
 
 
 def _asked_later(db: Database, one: Escalation) -> bool:

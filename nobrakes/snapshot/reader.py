@@ -476,17 +476,15 @@ def ended_read(value: Mapping[str, Any]) -> model.Attempt:
     """The attempt of a record. Raises KeyError, ValueError, TypeError."""
     plain: dict[str, Any] = {name: value[name] for name in ATTEMPT_KEYS if name in value}
     summary, blockers, learnings = (str(value.get(it) or "")[:MAX_TEXT] for it in ("summary", "blockers", "learnings"))
-    numbers = {"id": int(value.get("id") or 0), "number": int(value["number"]), "fence": int(value.get("fence") or 0)}
+    numbers = {name: int(value.get(name) or 0) for name in ("id", "fence", "tokens")} | {"number": int(value["number"])}
     return model.Attempt(
-        **{**plain, **numbers},
+        **{**plain, **numbers, "cost_usd": float(value.get("cost_usd") or 0.0)},
         role=model.Role(value["role"]),
         token="",
         outcome=model.Outcome(value["outcome"]),
         detail=str(value.get("detail") or "")[:MAX_TEXT],
         log=model.AttemptLog(summary, blockers, learnings, not value.get("dropped")),
         data=dict(value.get("review") or value.get("began") or {}),
-        cost_usd=float(value.get("cost_usd") or 0.0),
-        tokens=int(value.get("tokens") or 0),
     )
 
 

@@ -43,11 +43,6 @@ _CLAIM: Mapping[Role, tuple[Status, Kind]] = {
     Role.REVIEWER: (Status.NEEDS_REVIEW, Kind.REVIEW_STARTED),
 }
 _HANDED_IN = (Kind.WORK_SUBMITTED, Kind.TESTS_PROVEN_RED)
-_BLANK: Mapping[str, Any] = {
-    **dict.fromkeys(("detail", "summary", "blockers", "learnings", "provider", "model"), ""),
-    "keep_branch": True,
-    "data": "{}",
-}
 
 
 def open_attempt(
@@ -75,22 +70,10 @@ def open_attempt(
         attempt_id, number, cursor, found = db.one(_NUMBERS, (bead_id,))
         name = _free_name(db, role, names, cursor, frozenset(json.loads(found)))
         fence = bead.fence + 1
-        values = {
-            **_BLANK,
-            "id": attempt_id,
-            "bead": bead_id,
-            "number": number,
-            "role": role.value,
-            "name": name,
-            "fence": fence,
-            "token": f"{attempt_id}.{fence}.{db.token_source()}",
-            "started_at": now,
-            "agent": agent,
-            "base": base,
-            "provider": provider,
-            "model": model,
-        }
-        db.insert("attempts", values, (*_only(bead_id, attempt_id), _begun(attempt_id)))
+        token = f"{attempt_id}.{fence}.{db.token_source()}"
+        begun = Attempt(attempt_id, bead_id, number, role, name, fence, token, now, agent, base)
+        begun = replace(begun, provider=provider, model=model)
+        db.insert("attempts", rows.attempt_values(begun), (*_only(bead_id, attempt_id), _begun(attempt_id)))
         data = {"role": role.value, "name": name, "agent": agent, "model": model, "number": number}
         events_db.append(db, now, kind, bead_id, "nobrakes", data, attempt_id)
         changes = moves.columns(advance(bead, kind)) | {
@@ -101,9 +84,7 @@ def open_attempt(
             "branch": bead.branch or named(bead, branch_pattern),
         }
         moves.move(db, bead_id, changes, now, state)
-        row = _row(db, bead_id, attempt_id)
-        assert row is not None, "it was written just now"
-        return rows.attempt(row)
+        return begun
 
 
 def _free_name(db: Database, role: Role, names: Sequence[str], cursor: str | int, in_use: frozenset[str]) -> str:
@@ -304,26 +285,9 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
             raise Stale(f"another process started on bead {bead.id} first", "Hand in the work again.")
         number = 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead.id,))[0] or 0)
         data = {"start": work.fork, FORK: work.fork, **proposals.as_data(work.takes_back, work.built)}
-        attempt = db.insert(
-            "attempts",
-            {
-                **_BLANK,
-                "bead": bead.id,
-                "number": number,
-                "role": Role.PERSON.value,
-                "name": work.person,
-                "fence": work.fence,
-                "token": "",
-                "started_at": now,
-                "ended_at": now,
-                "agent": Role.PERSON.value,
-                "base": work.fork,
-                "head": work.head,
-                "outcome": Outcome.COMPLETED.value,
-                "detail": "handed in",
-                "data": rows.attempt_data(data),
-            },
-        )
+        by = Attempt(0, bead.id, number, Role.PERSON, work.person, work.fence, "", now, Role.PERSON.value, work.fork)
+        done = replace(by, head=work.head, ended_at=now, outcome=Outcome.COMPLETED, detail="handed in", data=data)
+        attempt = db.insert("attempts", {**rows.attempt_values(done), "id": None})
         told = {"head": work.head, "number": number, "folder": work.folder, "before": bead.status.value}
         told |= {"return_to": bead.return_to and bead.return_to.value}
         events_db.append(db, now, Kind.HANDED_IN, bead.id, work.person, told, attempt)
