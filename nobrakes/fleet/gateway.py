@@ -139,7 +139,7 @@ class Gateway:
     async def _describe(self, address: str) -> None:
         """Ask a node what it is. One that does not answer is asked again, and nobody waits for it."""
         try:
-            said = json.loads(await self._on(address, node.describe))
+            said = json.loads(await self._on(address, node.describe, json.dumps(self.settings["needs"])))
             about = {str(name): str(value) for name, value in said.items()}
             self.known[address] |= {"about": about, "why": self._objection(about)}
         except Exception:
@@ -154,7 +154,7 @@ class Gateway:
             return f"it has nobrakes {about['nobrakes']}, and this machine has {__version__}"
         if about["sandbox"] and not self.settings["unconfined"]:
             return f"no sandbox works there: {about['sandbox']}"
-        return ""
+        return about["unmet"]
 
     def _write(self) -> None:
         nodes = [

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ..abilities import noted, program_of, reports_version, stamp
 from ..files import read_tail
-from ..paths import PACKAGE
+from ..paths import PACKAGE, is_in_repository
 from ..programs import SPEC
 from ..records import copied, frozen
 from ..sandbox.closure import Bounds
@@ -20,6 +21,7 @@ from ..text.cleaning import count
 
 if TYPE_CHECKING:
     from ..config.sections import FleetSettings, SandboxSettings
+    from ..config.settings import Config
     from ..paths import Paths
     from ..ports import Ports
 
@@ -300,8 +302,27 @@ def parsed(text: str, drained: Sequence[str] = ()) -> Fleet:
         raise ValueError(f"the state of the nodes cannot be read: {error}") from error
 
 
-def gateway_settings(settings: "FleetSettings") -> dict[str, Any]:
+def needs_of(config: "Config", paths: "Paths") -> dict[str, Any]:
+    """What a node has to have: agent -> (program, version), of those that are installed here; (tool, wanted version) of
+    the checks. An empty version: it may be any. Starts nothing."""
+    agents = {}
+    for name in config.agents.agent_choice().names():
+        command = config.agents.command(name)
+        program = program_of(command[0]) if command else None
+        if program is None or is_in_repository(program, paths.root):
+            continue
+        mark = stamp(program, command[1:])
+        version = (noted(paths, program, mark) or "") if reports_version(name) else ""
+        agents[name] = [command[0], version]
+    tools = {(tool, wanted) for check in config.contract() for tool, wanted in check.tools if os.sep not in tool}
+    return {"agents": agents, "tools": sorted(map(list, tools))}
+
+
+def gateway_settings(config: "Config", paths: "Paths") -> dict[str, Any]:
+    """What the program that talks to the nodes is started with."""
+    settings = config.fleet
     return {
+        "needs": needs_of(config, paths),
         "scheduler": settings.scheduler,
         "ca": settings.ca,
         "certificate": settings.certificate,

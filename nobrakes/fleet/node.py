@@ -29,8 +29,12 @@ from functools import cache
 from typing import Any
 
 from .. import __version__
+from ..abilities import version_in
+from ..checks.contract import ASKED_WITH, as_text, found_in
+from ..checks.contract import unmet as lacking
 from ..globs import matching
 from ..host import proctable
+from ..host.command import outputs
 from ..host.confine import Confined
 from ..host.proctable import HOME_MARKER, RUN_MARKER, Tree
 from ..host.versions import probing_trouble
@@ -43,6 +47,7 @@ from . import parcel
 LEASE = 30.0
 """Seconds without a question after which a run's processes are killed."""
 GRACE = 5.0
+_VERSION_SECONDS = 15.0
 _HELD = 4 << 20
 """Bytes of output held until they are asked for; a command that writes more waits."""
 _MAX_TIPS = 50
@@ -55,9 +60,10 @@ def place() -> str:
     return process_environment().get("NOBRAKES_NODE") or os.path.join("/var/tmp", f"nobrakes-node-{os.getuid()}")
 
 
-async def describe() -> str:
+async def describe(needs: str) -> str:
+    """What this machine is, as JSON. `needs`: as model.needs_of makes it."""
     logging.getLogger("distributed.worker").addFilter(_is_question)
-    return json.dumps(await asyncio.to_thread(_describe))
+    return json.dumps(await asyncio.to_thread(_describe, json.loads(needs)))
 
 
 def _is_question(record: logging.LogRecord) -> bool:
@@ -71,12 +77,40 @@ def _sandbox_trouble() -> str:
     return system_paths.platform_trouble() or probing_trouble(system_paths.argv(place(), dict(process_environment())))
 
 
-def _describe() -> dict[str, str]:
+def _describe(needs: Mapping[str, Any]) -> dict[str, str]:
     _remove_leftovers()
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     trouble = _sandbox_trouble()
     python = ".".join(map(str, sys.version_info[:3]))
-    return {"nobrakes": __version__, "python": python, "git": git, "sandbox": trouble, "host": socket.gethostname()}
+    about = {"nobrakes": __version__, "python": python, "git": git, "sandbox": trouble, "host": socket.gethostname()}
+    return {**about, **_programs(needs["agents"], needs["tools"])}
+
+
+def _programs(agents: Mapping[str, Sequence[str]], tools: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Versions of the agents and of the checks' tools here, and `unmet`: why they do not fit; empty: they do."""
+    asked = {f"agent {name}": (program, "--version") for name, (program, version) in agents.items() if version}
+    asked |= {f"tool {tool}": (tool, ASKED_WITH.get(tool, "--version")) for tool, _ in tools}
+    own = process_environment()
+    env = {name: own[name] for name in ("PATH", "HOME") if name in own} | {"LANG": "C.UTF-8", "CI": "1"}
+    said = outputs(
+        {name: argv for name, argv in asked.items() if shutil.which(argv[0])}, env, _VERSION_SECONDS, place()
+    )
+    found: dict[str, str] = {}
+    unmet: list[str] = []
+    for name, (program, version) in agents.items():
+        there = version_in(said.get(f"agent {name}", (0, ""))[1])
+        found[name] = there
+        if not shutil.which(program):
+            unmet.append(f"it lacks the agent {name}: {program} was not found")
+        elif version and there != version:
+            unmet.append(f"it has {name} {there or 'of an unknown version'}, and this machine has {version}")
+    for tool, wanted in tools:
+        code, text = said.get(f"tool {tool}", (127, ""))
+        present = found_in(text)
+        found[tool] = as_text(present) if present else ""
+        unmet += [why] if (why := lacking(tool, wanted, code, text)) else []
+    programs = ", ".join(f"{name} {version}".strip() for name, version in found.items())
+    return {"programs": programs, "unmet": "; ".join(unmet)}
 
 
 class Output:

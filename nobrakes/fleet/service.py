@@ -105,7 +105,7 @@ class Nodes:
         now = time.monotonic()
         if now - self._started_at < _AGAIN:
             return ""
-        words = json.dumps(gateway_settings(self._config().fleet)).encode()
+        words = json.dumps(gateway_settings(self._config(), self._paths)).encode()
         settings = os.path.join(self.folder, SETTINGS)
         if read_tail(settings, len(words) + 1) == words and self._answers():
             return ""

@@ -158,6 +158,7 @@ NOT_HERE: Mapping[str, str] = {
     "hand-in": "`hand-in` reads your folder or branch. Type `nobrakes hand-in BEAD` in a terminal.",
     "run": "`nobrakes run` occupies a terminal. On a page, start the daemon instead.",
     "daemon run": "`daemon run` is the daemon itself. On a page, use `daemon start`.",
+    "takeover": "Take the work of another machine over only in a terminal: the database is rebuilt.",
     **dict.fromkeys(("daemon install", "daemon uninstall", "daemon watch"), "Change timers only in a terminal."),
     "notify secret": "Type secrets only in a terminal: `nobrakes notify secret NAME`.",
     "archive": "`archive` deletes archived work permanently. Type `nobrakes archive` in a terminal.",

@@ -96,3 +96,34 @@ def test_a_node_with_another_version_is_refused_with_both_versions(tmp_path: Pat
         assert f"it has nobrakes 0.0.1, and this machine has {version}" in project.nobrakes("fleet").stdout
     finally:
         end_gateway(project)
+
+
+def test_a_node_with_other_agents_or_tools_is_refused_with_both_versions(
+    tmp_path: Path, nodes: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent's and the check's programs of a machine are those of its PATH: here two machines differ in them."""
+    there, here = tmp_path / "there", tmp_path / "here"
+    for folder, version in ((there, "1.4.2"), (here, "2.0.1")):
+        folder.mkdir()
+        for name in ("my-claude", "linter"):
+            (folder / name).write_text(f"#!/bin/sh\necho {version}\n")
+            (folder / name).chmod(0o755)
+    nodes.add("old", PATH=f"{there}:{os.environ['PATH']}")
+    nodes.add("bare")
+    project = project_of(tmp_path, nodes)
+    monkeypatch.setenv("PATH", f"{here}:{os.environ['PATH']}")
+    project.configure('doer = "script"', 'doer = ["script", "claude"]')
+    project.configure("[agents.script]", '[agents.claude]\nexecutable = "my-claude"\n[agents.script]')
+    project.configure('command = "sh tests/run.sh"', 'command = "sh tests/run.sh"\ntools = { linter = ">=2" }')
+    try:
+        project.nobrakes("run", expect=None)
+        until(lambda: "2.0.1" in why(project, "old"), what=lambda: why(project, "old"))
+        assert why(project, "old") == (
+            "it has claude 1.4.2, and this machine has 2.0.1; the check needs linter >=2, but found 1.4.2"
+        )
+        assert "it lacks the agent claude: my-claude was not found" in why(
+            project, "bare"
+        ) and "linter is not installed" in why(project, "bare")
+        assert "claude 1.4.2, linter 1.4.2" in str(project.nodes()["old"]["about"])
+    finally:
+        end_gateway(project)
