@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..beads.model import last_attempt
+from ..beads.model import Role, last_attempt
 from ..daemon.model import Board
 from ..errors import ConfigError, GitFailed, NobrakesError
 from ..files import write_atomic
@@ -101,7 +101,8 @@ class StateSaver:
 
     def begin(self, board: Board, name: str = _NAME) -> None:
         """Push now, beside the loop."""
-        runs = [f"{one.bead} ({one.name})" for one in board.attempts if one.name][:_MAX_RUNS]
+        agents = [one for one in board.attempts if one.role is not Role.REVIEWER]
+        runs = [f"{one.bead} ({one.name})" for one in agents[:_MAX_RUNS]]
         self._beside.begin(NOBODY, name, lambda: self._states.save(runs))
 
     def wake_at(self) -> float:
