@@ -29,7 +29,8 @@ PROGRAMS = {
 SPEC = "remote.json"
 """In the folder of a run on a node: what the program `remote` reads."""
 NODE_LOST = "remote.lost"
-"""In the folder of a run on a node: why the node is lost."""
+NODE_FAILED = "remote.failed"
+"""In the folder of a run on a node: why the node is lost, or what it could not do."""
 _ALSO_LOADED = ("ctypes", "nobrakes.text.redaction")
 _START = (sys.executable, "-I", "-S", os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs.py"))
 

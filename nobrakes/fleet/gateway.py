@@ -25,10 +25,8 @@ from distributed import Client, Security, fire_and_forget
 
 from .. import __version__
 from . import node, parcel
+from .model import LINE, SETTINGS, STATE, drained
 
-SOCKET = "line"
-STATE = "state.json"
-SETTINGS = "settings.json"
 LOOK_SECONDS = 1.0
 IDLE_SECONDS = 120.0
 _MAX_LOSSES = 50
@@ -61,7 +59,7 @@ class Gateway:
 
     async def run(self) -> None:
         """Serve until nobody has asked for long."""
-        path = os.path.join(self.folder, SOCKET)
+        path = os.path.join(self.folder, LINE)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
         os.umask(0o077)
@@ -206,8 +204,6 @@ class Gateway:
                     await self._on(address, node.ask, run, "kill", "{}", b"")
 
     async def _answered(self, asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-        if asked["call"] == "state":
-            return {"trouble": self.trouble}, b""
         if self.client is None:
             return await self._after_a_while(asked, body)
         if asked["call"] == "open":
@@ -268,12 +264,12 @@ class Gateway:
     async def _free(self, need: int, role: str) -> str | None:
         """The node with most free places; waits a while for one."""
         for _ in range(int(_BEGIN_SECONDS / 0.2)):
-            drained = self._drained()
+            resting = drained(self.folder)
             best = [
                 (free, one)
                 for one, about in self.known.items()
                 if not about["why"]
-                and about["name"] not in drained
+                and about["name"] not in resting
                 and (free := self.places.get(one, 0) - self._taken(one)) >= need
                 and (role != "agent" or free - need >= self.settings["reserved_for_checks"])
             ]
@@ -291,13 +287,6 @@ class Gateway:
             elif at == address:
                 runs.setdefault(run, (role, need))
         return sum(need for _, need in runs.values())
-
-    def _drained(self) -> set[str]:
-        try:
-            with open(os.path.join(self.folder, "drained.json"), encoding="utf-8") as file:
-                return set(json.load(file))
-        except FileNotFoundError:
-            return set()
 
 
 def _checked(found: Any) -> tuple[dict[str, Any], bytes]:

@@ -30,6 +30,8 @@ LINE = "line"
 """The socket of the helper that talks to the nodes, in its folder."""
 STATE = "state.json"
 DRAINED = "drained.json"
+SETTINGS = "settings.json"
+"""What the helper was started with, in its folder."""
 OLD = 15.0
 """Seconds after which the helper's state counts as unknown."""
 NOT_YET = "the scheduler has not answered yet"

@@ -32,6 +32,8 @@ from .. import __version__
 from ..abilities import version_in
 from ..checks.contract import ASKED_WITH, as_text, found_in
 from ..checks.contract import unmet as lacking
+from ..errors import NobrakesError
+from ..git import command_line as git
 from ..globs import matching
 from ..host import proctable
 from ..host.command import outputs
@@ -51,6 +53,9 @@ _VERSION_SECONDS = 15.0
 _HELD = 4 << 20
 """Bytes of output held until they are asked for; a command that writes more waits."""
 _MAX_TIPS = 50
+_MAX_UPDATES = 12 << 20
+"""Bytes of an agent's own folders in one answer; outputs and result files come beside them."""
+_MAX_REPORTS = 24 << 20
 _SHIPPED = ("PATH", "HOME", "SHELL", "TMPDIR", "TMP", "TEMP", "USER", "LOGNAME", "XDG_RUNTIME_DIR")
 """Variables whose values are this machine's own."""
 
@@ -79,10 +84,16 @@ def _sandbox_trouble() -> str:
 
 def _describe(needs: Mapping[str, Any]) -> dict[str, str]:
     _remove_leftovers()
-    git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    version = ".".join(map(str, git.version()))
     trouble = _sandbox_trouble()
     python = ".".join(map(str, sys.version_info[:3]))
-    about = {"nobrakes": __version__, "python": python, "git": git, "sandbox": trouble, "host": socket.gethostname()}
+    about = {
+        "nobrakes": __version__,
+        "python": python,
+        "git": version,
+        "sandbox": trouble,
+        "host": socket.gethostname(),
+    }
     return {**about, **_programs(needs["agents"], needs["tools"])}
 
 
@@ -328,14 +339,17 @@ class Session:
         one = self.executions[number]
         deadline = time.monotonic() + min(wait, 5.0)
         while True:
-            news = self._changes(is_all=False)
+            news, is_more = self._changes(is_all=False)
             with self.condition:
                 is_over = one.is_over
                 if news or is_over or one.out.is_waiting or one.err.is_waiting or time.monotonic() >= deadline:
                     out, err = one.out.take(), one.err.take()
                     break
                 self.condition.wait(0.02)
-        news += self._changes(is_all=is_over or time.monotonic() - self._inspected_at > 1.0)
+        if not is_more and (is_over or time.monotonic() - self._inspected_at > 1.0):
+            more, is_more = self._changes(is_all=True)
+            news += more
+        is_over = is_over and not is_more  # else the rest comes with the next question
         news += self._reports(one.since) if is_over else b""
         code = one.child.returncode if is_over else None
         return {"code": code, "out": len(out), "err": len(err), "alive": self._activity(one)}, out + err + news
@@ -348,9 +362,11 @@ class Session:
             self._alive = proctable.fingerprint(tree, folder, self.here(self.spec["workspace"]), self._alive)
         return self._alive
 
-    def _changes(self, is_all: bool) -> bytes:
-        """What is new in the folders that are the same on both sides: requests, and at times all of them."""
-        parts = []
+    def _changes(self, is_all: bool) -> tuple[bytes, bool]:
+        """What is new in the folders that are the same on both sides: requests, and at times all of them. Also whether
+        there is more than fits in one answer; a file that never fits stays here."""
+        parts: list[bytes] = []
+        size = 0
         for where, path in self._mirrors():
             is_inbox = where.endswith("/in")
             if not is_inbox and not is_all:
@@ -358,14 +374,21 @@ class Session:
             now = parcel.state_of(path)
             fresh = [name for name in parcel.changed(self.mirrored.get(where, {}), now) if name in now]
             fresh = [name for name in fresh if not (is_inbox and name[:1] == ".")]
-            if fresh:
-                parts.append(parcel.pack(path, fresh, where))
-            for name in fresh if is_inbox else ():  # a request is the home machine's from now on
-                os.unlink(os.path.join(path, name))
+            known = {name: one for name, one in self.mirrored.get(where, {}).items() if name in now}
+            for name in fresh:
+                entry = parcel.pack(path, [name], where) if sum(now[name][1:2]) <= _MAX_UPDATES else b""
+                if size + len(entry) > _MAX_UPDATES and parts:
+                    self.mirrored[where] = known
+                    return b"".join(parts), True
+                size += len(entry)
+                parts.append(entry)
+                known[name] = now[name]
+                if is_inbox:  # a request is the home machine's from now on
+                    os.unlink(os.path.join(path, name))
             self.mirrored[where] = parcel.state_of(path) if is_inbox else now
         if is_all:
             self._inspected_at = time.monotonic()
-        return b"".join(parts)
+        return b"".join(parts), False
 
     def _reports(self, since: int) -> bytes:
         """The result files of the checks that were written since then, by the inode's own moment."""
@@ -377,6 +400,8 @@ class Session:
                 continue  # a link, which may lead out of the workspace
             fresh = [path for path, (_, *times) in parcel.state_of(top).items() if times and times[2] >= since]
             parts.append(parcel.pack(top, matching(fresh, (glob,)), os.path.join(self.spec["place"], directory)))
+        if sum(map(len, parts)) > _MAX_REPORTS:
+            raise ValueError(f"the result files of the checks have more than {_MAX_REPORTS >> 20} MB")
         return b"".join(parts)
 
     def stop(self, number: str) -> None:
@@ -401,7 +426,7 @@ class Session:
         return {"over": begin + parcel.PART >= len(self.collected)}, piece
 
     def _ignored(self, checkout: str) -> list[str]:
-        """Asked inside the sandbox, since the clone's settings are the agent's."""
+        """Asked inside the sandbox, since the clone's settings are the agent's. ValueError: git cannot say it."""
         environment = {name: value for name, value in process_environment().items() if name in ("PATH", "LANG")}
         argv = ("git", "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
         try:
@@ -414,8 +439,11 @@ class Session:
                 timeout=60,
                 check=False,
             )
-        except (subprocess.TimeoutExpired, OSError):
-            return []
+        except subprocess.TimeoutExpired:
+            raise ValueError("git needs more than 60 s to list the ignored files of the workspace") from None
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip()[:300]
+            raise ValueError(f"git cannot list the ignored files of the workspace: {said}")
         return [os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name]
 
     def kill(self) -> None:
@@ -457,19 +485,13 @@ def _made(path: str) -> str:
     return path
 
 
-def _git(*words: str, stdin: bytes | None = None) -> "subprocess.CompletedProcess[bytes]":
-    quiet = {**process_environment(), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    return subprocess.run(["git", *words], input=stdin, env=quiet, capture_output=True, check=False)
-
-
 def _cache(repository: str, width: int) -> str:
     """The bare repository that keeps the objects of a home repository."""
     path = os.path.join(_made(os.path.join(place(), "objects")), repository)
     if not os.path.isdir(path):
         new = tempfile.mkdtemp(dir=os.path.dirname(path))
-        made = _git("init", "-q", "--bare", f"--object-format={'sha256' if width == 64 else 'sha1'}", new)
-        if made.returncode:
-            raise OSError(made.stderr.decode(errors="replace")[:500])
+        kind = "sha256" if width == 64 else "sha1"
+        git.run(["init", "-q", "--bare", f"--object-format={kind}", new], cwd=new)
         try:
             os.rename(new, path)
         except OSError:  # another run made it meanwhile
@@ -479,29 +501,17 @@ def _cache(repository: str, width: int) -> str:
 
 def _take(cache: str, parts: Sequence[bytes], commits: Sequence[str]) -> None:
     """Verify the pack, and that the commits are there by their ids."""
+    here = {**git.PLUMBING, "GIT_DIR": cache}
     if parts:
-        done = _git(f"--git-dir={cache}", "index-pack", "--stdin", "--fix-thin", "--strict", stdin=b"".join(parts))
-        if done.returncode:
-            raise OSError(f"the objects are broken: {done.stderr.decode(errors='replace')[:500]}")
-    wanted = "".join(f"update refs/tips/{commit} {commit}\n" for commit in commits)
-    if wanted and _git(f"--git-dir={cache}", "update-ref", "--stdin", stdin=wanted.encode()).returncode:
-        raise OSError(f"these commits did not come: {', '.join(commits)}")
+        git.run(["index-pack", "--stdin", "--fix-thin", "--strict"], cwd=cache, env=here, stdin=b"".join(parts))
+    if wanted := "".join(f"update refs/tips/{commit} {commit}\n" for commit in commits):
+        git.run(["update-ref", "--stdin"], cwd=cache, env=here, stdin=wanted.encode())
 
 
 def _fill(checkout: str) -> None:
     """Write the files of the index, which git made at home, without the clone's settings."""
-    environment = {
-        **process_environment(),
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_DIR": os.path.join(checkout, ".git"),
-        "GIT_WORK_TREE": checkout,
-    }
-    words = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.attributesFile=/dev/null"]
-    words += ["checkout-index", "-a", "-f", "-q", "-u"]
-    done = subprocess.run(words, cwd=checkout, env=environment, capture_output=True, check=False)
-    if done.returncode:
-        raise OSError(done.stderr.decode(errors="replace")[:500])
+    here = {**git.PLUMBING, "GIT_DIR": os.path.join(checkout, ".git"), "GIT_WORK_TREE": checkout}
+    git.run(["checkout-index", "-a", "-f", "-q", "-u"], cwd=checkout, env=here)
 
 
 SESSIONS: dict[str, Session] = {}
@@ -531,7 +541,7 @@ def _known(repository: str) -> bytes:
     if not os.path.isdir(path):
         return b"[]"
     words = ("for-each-ref", f"--count={_MAX_TIPS}", "--sort=-creatordate", "--format=%(objectname)", "refs/tips")
-    return json.dumps(_git(f"--git-dir={path}", *words).stdout.decode().split()).encode()
+    return json.dumps(git.run(words, cwd=path, env={**git.PLUMBING, "GIT_DIR": path}).text.split()).encode()
 
 
 async def ask(name: str, call: str, words: str, body: bytes) -> tuple[str, bytes]:
@@ -560,7 +570,9 @@ async def ask(name: str, call: str, words: str, body: bytes) -> tuple[str, bytes
 def _said(session: Session, call: str, given: Mapping[str, Any], body: bytes) -> tuple[str, bytes]:
     try:
         said, answer = _answer(session, call, given, body)
-    except (OSError, KeyError, ValueError, TypeError, parcel.Broken, Beyond) as error:
+    except (OSError, NobrakesError) as error:  # a full disk, a broken git: this machine's, or of what came
+        said, answer = {"failed": f"{type(error).__name__}: {error}"[:2000]}, b""
+    except (KeyError, ValueError, TypeError, parcel.Broken, Beyond) as error:
         said, answer = {"refused": f"{type(error).__name__}: {error}"[:2000]}, b""
     return json.dumps(said), answer
 

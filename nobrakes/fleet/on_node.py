@@ -23,7 +23,7 @@ import time
 
 from ..globs import matches
 from ..paths import process_environment
-from ..programs import NODE_LOST
+from ..programs import NODE_FAILED, NODE_LOST
 from . import parcel
 
 TYPE_CHECKING = False
@@ -47,6 +47,10 @@ class Lost(Exception):
     """The run on the node is gone; `str(error)` says why."""
 
 
+class Failed(Exception):
+    """The node could not do what it was asked; `str(error)` says why."""
+
+
 class Refused(Exception):
     """The command cannot be run there; `str(error)` says why."""
 
@@ -62,13 +66,19 @@ def run(words: "list[str]") -> int:
     except Refused as error:
         print(f"nobrakes cannot run this on a node: {error}", file=sys.stderr, flush=True)
         return _FAILED
-    except (Lost, parcel.Broken) as error:
-        return _lose(folder, str(error))
+    except Lost as error:
+        return _lose(folder, NODE_LOST, str(error))
+    except Failed as error:
+        return _lose(folder, NODE_FAILED, str(error))
+    except (OSError, parcel.Broken, KeyError, TypeError, ValueError) as error:
+        # a full disk here, or an answer that no node of ours gives: nobody can say how the command ended
+        return _lose(folder, NODE_FAILED, f"its answer cannot be used ({type(error).__name__}: {error})"[:500])
 
 
-def _lose(folder: str, why: str) -> int:
-    """End as a crash of this machine would: nobody can say how the command ended."""
-    with open(os.path.join(folder, NODE_LOST), "w", encoding="utf-8") as file:
+def _lose(folder: str, name: str, why: str) -> int:
+    """End as a crash of this machine would: nobody can say how the command ended. A lost node counts for nothing; one
+    that fails does when it is repeated, since the work may be the reason."""
+    with contextlib.suppress(OSError), open(os.path.join(folder, name), "w", encoding="utf-8") as file:
         file.write(why + "\n")
     print(f"the run was lost: {why}", file=sys.stderr, flush=True)
     with open(os.path.join(folder, "pid"), "rb") as file:
@@ -100,7 +110,7 @@ class Line:
         self._line: socket.socket | None = None
 
     def call(self, name: str, body: bytes = b"", **words: "Any") -> "tuple[dict[str, Any], bytes]":
-        """The answer. Raises Lost, Refused."""
+        """The answer. Raises Lost, Failed, Refused."""
         deadline = time.monotonic() + _TIMEOUT
         while True:
             try:
@@ -115,6 +125,8 @@ class Line:
                 time.sleep(0.1)
         if "lost" in said:
             raise Lost(str(said["lost"])[:500])
+        if "failed" in said:
+            raise Failed(str(said["failed"])[:500])
         if "refused" in said:
             raise Refused(str(said["refused"])[:2000])
         return said, answer
@@ -126,13 +138,7 @@ class Line:
 
     def _connected(self) -> socket.socket:
         if self._line is None:
-            line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            folder = os.open(os.path.dirname(self._path), os.O_RDONLY | os.O_DIRECTORY)
-            try:  # a path of any length
-                line.connect(f"/proc/self/fd/{folder}/{os.path.basename(self._path)}")
-            finally:
-                os.close(folder)
-            self._line = line
+            self._line = parcel.connected(self._path)
         return self._line
 
 
@@ -149,7 +155,8 @@ class Remote:
         self._serial = 0
 
     def run(self, how: str, argv: "Sequence[str]") -> int:
-        """The command's exit code. Raises Lost, Refused, Broken."""
+        """The command's exit code. Raises Lost, Failed, Refused, Broken, OSError; KeyError, TypeError, ValueError of an
+        answer that is none."""
         opened = os.path.join(self.folder, _OPENED)
         if how == "close":
             if os.path.exists(opened):

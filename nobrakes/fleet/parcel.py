@@ -16,7 +16,7 @@ from ..walking import FOLDER, folder_below, walk, within
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
 MAX_HEADER = 4_000_000
@@ -64,6 +64,23 @@ def header_of(words: bytes) -> "dict[str, Any]":
     return found
 
 
+def connected(path: str) -> "socket.socket":
+    """A connection to the Unix socket, whose path may have any length. Raises OSError."""
+    import socket
+
+    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            line.connect(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+        except OSError:
+            line.close()
+            raise
+        return line
+    finally:
+        os.close(folder)
+
+
 def _exactly(line: "socket.socket", size: int) -> bytes:
     parts = []
     while size:
@@ -96,8 +113,8 @@ def changed(before: "Mapping[str, tuple[int, ...]]", now: "Mapping[str, tuple[in
     return sorted([path for path, one in now.items() if before.get(path) != one] + gone)
 
 
-def pack(top: str, paths: "Iterable[str]", under: str = "", edit: "Callable[[bytes], bytes] | None" = None) -> bytes:
-    """The entries of these paths below `top`, to be written below `under`. `edit` changes the files' content."""
+def pack(top: str, paths: "Iterable[str]", under: str = "") -> bytes:
+    """The entries of these paths below `top`, to be written below `under`."""
     parts = []
     for path in paths:
         above, _, name = path.rpartition("/")
@@ -106,13 +123,13 @@ def pack(top: str, paths: "Iterable[str]", under: str = "", edit: "Callable[[byt
             parts.append(_entry(under, path, "gone"))
             continue
         try:
-            parts.append(_packed(folder, name, under, path, edit))
+            parts.append(_packed(folder, name, under, path))
         finally:
             os.close(folder)
     return b"".join(parts)
 
 
-def _packed(folder: int, name: str, under: str, path: str, edit: "Callable[[bytes], bytes] | None") -> bytes:
+def _packed(folder: int, name: str, under: str, path: str) -> bytes:
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except OSError:
@@ -127,7 +144,7 @@ def _packed(folder: int, name: str, under: str, path: str, edit: "Callable[[byte
     with file:
         content = file.read()
     mode = 0o755 if found.st_mode & stat.S_IXUSR else 0o644
-    return _entry(under, path, "file", edit(content) if edit else content, mode)
+    return _entry(under, path, "file", content, mode)
 
 
 def _entry(under: str, path: str, kind: str, content: bytes = b"", mode: int = 0) -> bytes:

@@ -21,11 +21,13 @@ from ..git.port import Argv
 from ..paths import PACKAGE, Paths
 from ..sandbox import system_paths
 from ..sandbox.closure import Closure
+from . import parcel
 from .model import (
     DRAINED,
     LINE,
     NOT_YET,
     OLD,
+    SETTINGS,
     Fleet,
     FleetView,
     Loss,
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Fleet", "FleetView", "Loss", "Node", "NodeRun", "Nodes", "NodesLine", "is_own", "line_of", "run_of"]
 
-SETTINGS = "settings.json"
 LOG = "gateway.log"
 _AGAIN = 5.0
 ANSWER_SECONDS = 12.0
@@ -139,17 +140,11 @@ class Nodes:
         return f"the program that talks to the nodes runs only in a sandbox, and {trouble}" if trouble else ""
 
     def _answers(self) -> bool:
-        folder = os.open(self.folder, os.O_RDONLY) if os.path.isdir(self.folder) else -1
-        if folder < 0:
-            return False
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-                line.connect(f"/proc/self/fd/{folder}/{LINE}")
-                return True
+            parcel.connected(os.path.join(self.folder, LINE)).close()
         except OSError:
             return False
-        finally:
-            os.close(folder)
+        return True
 
     def _confined(self, argv: Argv) -> Argv:
         """Without home, repository and network, but the scheduler's address."""

@@ -139,11 +139,7 @@ def _command(words: str, command: CommandFunction, together: bool) -> Command:
 
 
 COMMANDS: tuple[Command, ...] = (
-    *(
-        _command(one.words, made, one.changes == ATOMIC)
-        for one in command_table.COMMANDS
-        if one.changes and (made := one.command())
-    ),
+    *(_command(one.words, made, one.changes == ATOMIC) for one in command_table.COMMANDS if (made := one.command())),
     _command("undo", undo, together=False),
     _command("notify test", notify_test, together=False),
 )

@@ -161,7 +161,7 @@ def test_a_scheduler_that_is_started_again_gets_the_work_done(project: Lossy) ->
         project.node()
         project.cluster.kill("scheduler")
         until(lambda: project.outcomes("one") == ["lost"])
-        until(lambda: "the nodes cannot be reached: " in project.nobrakes("fleet").stdout)
+        until(lambda: "cannot be asked: " in project.nobrakes("fleet").stdout)
         for worker in project.cluster.workers.values():  # Dask ends them without a scheduler
             worker.wait(60)
         project.hurry()

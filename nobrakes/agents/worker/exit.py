@@ -34,7 +34,7 @@ from ...text.cleaning import count
 from ..adapter import NOT_GUARDED, UNSEEN, Verdict
 from .end import close, cool, has_asked, settle
 from .launch import head_of, note_session, tests_pin
-from .process import HANDOFF, WITH_NODE, How, how_it_ended, unsure
+from .process import HANDOFF, How, how_it_ended, lost_with_node, unsure
 from .watch import WorkWatch, files_changed
 
 UNSEEN_IN_PEACE = 2
@@ -42,6 +42,9 @@ UNSEEN_IN_PEACE = 2
 
 ON_BASE = "on_base"
 """In the journal: the red proof's result while the checks run on the base."""
+
+LOST_NODE = "lost_node"
+"""In the journal: the agent's node was lost, which counts for nothing."""
 
 AGAIN = "again"
 """In the journal: the red proof runs once more, since it failed to run where the base could."""
@@ -84,6 +87,8 @@ class AgentEndings:
             return
         self.work.ended(attempt, run)
         verdict, log = self._verdict(attempt, run)
+        if verdict.outcome is Outcome.LOST and lost_with_node(self.ports, run):
+            attempt = replace(attempt, data={**attempt.data, LOST_NODE: True})
         verdict = self._unless_of_git(self._unseen_too_often(attempt, verdict))
         settle(self.ports, attempt, verdict)
         if verdict.outcome is Outcome.COMPLETED or verdict.unsure:
@@ -127,9 +132,9 @@ class AgentEndings:
 
     def _unseen_too_often(self, attempt: Attempt, verdict: Verdict) -> Verdict:
         """`killed` if the bead's agents ended unseen before: some kill their supervisor."""
-        if verdict.outcome is not Outcome.LOST or verdict.detail.startswith(WITH_NODE):
+        if verdict.outcome is not Outcome.LOST or LOST_NODE in attempt.data:
             return verdict
-        past = [one for one in self.ports.store.attempts(attempt.bead) if WITH_NODE not in one.detail]
+        past = [one for one in self.ports.store.attempts(attempt.bead) if LOST_NODE not in one.data]
         before = sum(one.role is attempt.role and one.outcome is Outcome.LOST for one in past)
         if before < UNSEEN_IN_PEACE:
             return verdict

@@ -37,7 +37,7 @@ from ...host.port import Command, Step, StepEnd
 from ...host.runs import recording
 from ...parking import owner_of
 from ...ports import Ports
-from ...programs import NODE_LOST
+from ...programs import NODE_FAILED, NODE_LOST
 from ...records import frozen
 from ...sessions.model import Talk
 from .. import limits
@@ -64,9 +64,6 @@ _NO_WORDS_COUNT = frozenset({Outcome.GUARD_FAILED, Outcome.CANCELLED})
 LIVED_ON = "the agent had finished, but its process kept running, so nobrakes ended it"
 
 
-WITH_NODE = "lost with its node: "
-
-
 class How(Enum):
     """How far an agent came."""
 
@@ -89,7 +86,7 @@ def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
     folder = os.path.join(ports.paths.runs, run.id)
     ending = ports.processes.ending(folder, [STEP])
     step = ending.steps[0]
-    if (why := lost_node(ports, run)) and run.stopping in (None, Outcome.COMPLETED):
+    if (why := lost_with_node(ports, run) or failed_node(ports, run)) and run.stopping in (None, Outcome.COMPLETED):
         return Ended(How.NEVER_BEGAN, Verdict(Outcome.LOST, why))  # its work is lost too, whatever it said
     if run.stopping is not None:
         return _stopped(ports, agent, run.stopping, step, folder)
@@ -105,10 +102,16 @@ def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
     return Ended(How.ENDED, _by_adapter(ports, agent, step, folder))
 
 
-def lost_node(ports: Ports, run: Run) -> str:
-    """Why the run's node is lost; empty: it is not."""
+def lost_with_node(ports: Ports, run: Run) -> str:
+    """Why the run's node is lost, which counts for nothing; empty: it is not."""
     why = ports.processes.output(os.path.join(ports.paths.runs, run.id, NODE_LOST), 500).strip()
-    return f"{WITH_NODE}{why}" if why else ""
+    return f"lost with its node: {why}" if why else ""
+
+
+def failed_node(ports: Ports, run: Run) -> str:
+    """What the run's node could not do; empty: nothing."""
+    why = ports.processes.output(os.path.join(ports.paths.runs, run.id, NODE_FAILED), 500).strip()
+    return f"its node failed: {why}" if why else ""
 
 
 def _stopped(ports: Ports, agent: str, why: Outcome, step: StepEnd, folder: str) -> Ended:

@@ -62,8 +62,6 @@ if TYPE_CHECKING:
 
 RETRY_SECONDS = 15.0
 """Seconds to the next try on a full disk or failing git."""
-NODES_SECONDS = 2.0
-"""Seconds between looks at the nodes, while work waits for them."""
 WAITED_OUT = (errors.DiskFull, errors.GitUnusable, errors.MachineShort, errors.NoAnswer, errors.StoreBusy)
 """Passing troubles that may meet the loop; they never end it."""
 
@@ -626,13 +624,11 @@ class Daemon:
     def _due_at(self, board: model.Board) -> float | None:
         times = [deciders.wake_at(board, self.fetches.begun), board.wake_at]
         times += [deciders.turns_wake_at(board), self.sender.wake_at(board.now)]
-        if board.limits.node_seconds and (board.ready or board.all_runs):
+        if board.limits.node_seconds and (board.ready or board.to_review or board.all_runs):
             times.append(board.now + board.limits.node_seconds)
         if board.ready or board.sessions:
             times += [limits.cooldowns_wake_at(board.gates, board.agents, board.now)]
             times += [limits.wake_at(board.limits.caps, board.spent, board.now)]
-        if (board.ready or board.to_review) and self.ports.config().fleet.engine != "local":
-            times.append(board.now + NODES_SECONDS)  # nodes come and go without a word
         times += [*self.performer.wake_at(board), *self.rewritten.wake_at(board.now)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += [] if self._forge is None else self._forge.wake_at()

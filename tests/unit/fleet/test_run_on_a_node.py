@@ -1,0 +1,97 @@
+"""How a run on a node ends when the node, or this machine, cannot do its part; and how much a node sends at once."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nobrakes.fleet import node, on_node, parcel
+from nobrakes.programs import NODE_FAILED, NODE_LOST
+
+MB = 1 << 20
+
+
+def raising(error: Exception) -> Callable[..., int]:
+    def run(*_: object) -> int:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (on_node.Lost("the node n1 does not answer"), NODE_LOST),
+        (on_node.Failed("DiskFull: the disk is full"), NODE_FAILED),
+        (OSError(28, "No space left on device"), NODE_FAILED),
+        (parcel.Broken("a message is not JSON"), NODE_FAILED),
+        (KeyError("code"), NODE_FAILED),
+        (TypeError("int() argument must be a string"), NODE_FAILED),
+        (ValueError("invalid literal for int()"), NODE_FAILED),
+    ],
+)
+def test_what_is_no_answer_ends_the_wrapper_and_not_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, name: str
+) -> None:
+    """The wrapper would write an exit code down, and that would count against the bead."""
+    wrapper = subprocess.Popen(["sleep", "60"])
+    (tmp_path / "pid").write_text(f"{wrapper.pid}\n")
+    (tmp_path / "remote.json").write_text(json.dumps({"session": "one-1", "line": "line"}))
+    monkeypatch.setattr(on_node.Remote, "run", raising(error))
+    try:
+        on_node.run([str(tmp_path / "remote.json"), "", "--", "true"])
+        assert wrapper.wait(10) == -signal.SIGKILL
+    finally:
+        wrapper.kill()
+    assert [one.name for one in tmp_path.glob("remote.*") if one.suffix != ".json"] == [name]
+    assert (tmp_path / name).read_text().strip()
+
+
+def test_a_command_that_a_node_refuses_ends_as_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "remote.json").write_text(json.dumps({"session": "one-1", "line": "line"}))
+    monkeypatch.setattr(on_node.Remote, "run", raising(on_node.Refused("its input has more than 64 MB")))
+    assert on_node.run([str(tmp_path / "remote.json"), "", "--", "true"]) == 125
+    assert "nobrakes cannot run this on a node: its input has more than 64 MB" in capfd.readouterr().err
+    assert not list(tmp_path.glob("remote.[lf]*"))
+
+
+class Mirror(node.Session):
+    """A session with one folder that is the same at home."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.spec: dict[str, Any] = {}
+        self.mirrored: dict[str, dict[str, tuple[int, ...]]] = {}
+
+    def _mirrors(self) -> list[tuple[str, str]]:
+        return [("agents/claude", str(self.folder))]
+
+
+def test_a_node_sends_large_folders_in_parts_and_nothing_twice(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here / "deep", there):
+        folder.mkdir(parents=True)
+    for number in range(9):
+        (here / "deep" / f"log{number}").write_bytes(bytes([number]) * (5 * MB))
+    (here / "too large").write_bytes(b"x" * (13 * MB))
+    session, is_more, answers = Mirror(here), True, []
+    while is_more:
+        part, is_more = session._changes(is_all=True)
+        assert len(part) < 13 * MB
+        answers.append(part)
+    parcel.unpack(str(there), b"".join(answers))
+    sent = [path for part in answers for path, *_ in parcel.entries(part)]
+    assert len(answers) == 5 and len(sent) == len(set(sent))
+    copied = there / "agents" / "claude"
+    assert sorted(one.name for one in copied.rglob("log*")) == [f"log{number}" for number in range(9)]
+    assert not (copied / "too large").exists()
+    assert session._changes(is_all=True) == (b"", False)
+    (here / "deep" / "log3").write_bytes(b"new")
+    part, is_more = session._changes(is_all=True)
+    assert [path for path, *_ in parcel.entries(part)] == ["agents/claude/deep/log3"] and not is_more
