@@ -1,7 +1,7 @@
 """Pull requests, as people ask for them: what there is, one of them, and a look at all of them now."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,10 +23,10 @@ from ..paths import Paths, own_path, process_environment
 from ..review.journal import Journal, Step
 from ..review.service.landed import bases, delivery_of
 from ..text.cleaning import count
-from .hosts.any_remote import address_of, code_host
-from .hosts.calls import Address, named
-from .hosts.github import Gh, GitHubIssues
-from .hosts.port import IssueTracker, PullPorts
+from .hosts.calls import Address, Ask, named, parse_remote_url
+from .hosts.github import Gh, GitHub, GitHubIssues
+from .hosts.gitlab import GitLab, Glab
+from .hosts.port import CodeHost, IssueTracker, PlainGit, PullPorts
 from .model import ASKED, ISSUES_TROUBLE, RequestView, base_of, default_epic_branch, push_approval, unit_of, view
 
 if TYPE_CHECKING:
@@ -283,3 +283,51 @@ def _orphans(store: "Store", git: "Git", pulls: "PullPorts") -> Iterator[Finding
 def _is_pushed(name: str) -> bool:
     parts = name.split("/")
     return len(parts) == 3 and (parts[0] == "pull" or (parts[0] == "archive" and parts[2].startswith("pull-")))
+
+
+# The code host of a remote: chosen by the settings, else by its address.
+_PROGRAMS = {"github": "gh", "gitlab": "glab"}
+
+
+def address_of(setting: str, remote: str) -> Address | None:
+    """The repository at its host; None: no code host. Raises ConfigError."""
+    if not setting:
+        return parse_remote_url(remote)
+    found = named(setting)
+    if found is None:
+        why = f"review.code_host_repository is not a repository: {setting[:80]}"
+        raise ConfigError(why, 'Write the repository like "github.com/owner/name".')
+    return found
+
+
+def kind_of(kind: str, setting: str, address: Address | None, knows: Callable[[str], bool]) -> str:
+    """github, gitlab or git. `knows`: whether glab knows a host, called last."""
+    if kind != "auto":
+        return kind
+    if address is None:
+        return "git"
+    if address.host in ("github.com", "gitlab.com"):
+        return address.host.removesuffix(".com")
+    if knows(address.host):
+        return "gitlab"
+    return "github" if setting else "git"
+
+
+def code_host(
+    kind: str, setting: str, remote: str, shown: str, asking: Callable[[str], Ask], clock: Callable[[], float]
+) -> CodeHost:
+    """`remote`: the remote's address, `shown`: for people; `asking`: runs programs for a host. ConfigError: gh or glab
+    without a repository."""
+    address = address_of(setting, remote)
+    kind = kind_of(kind, setting, address, lambda host: Glab(host, asking(host), clock).knows())
+    if kind == "git":
+        return PlainGit(shown)
+    if address is None or (kind == "github" and "/" in address.owner):
+        raise ConfigError(
+            f"nobrakes opens pull requests with {_PROGRAMS[kind]}, but the remote's address names no repository at a "
+            f"code host: {shown[:200]}",
+            'Set review.code_host_repository in .nobrakes/config.toml, like "github.com/owner/name".',
+        )
+    if kind == "gitlab":
+        return GitLab(Glab(address.host, asking(address.host), clock), address)
+    return GitHub(Gh(address.host, asking(address.host), clock), address)

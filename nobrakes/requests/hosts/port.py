@@ -8,9 +8,10 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
+from ...errors import HostRefused
 from ...records import frozen
 from ...review.waits import Land
-from ..model import HostCheck, ReviewComment, Told
+from ..model import HostCheck, PullState, ReviewComment, Told
 
 
 @frozen
@@ -110,3 +111,48 @@ class PullPorts:
     remove: Remove
     branches: Callable[[], Mapping[str, str]]  # those there that are named as ours are, and where each is; GitFailed
     base: str  # the branch there that requests are for which say no other (`Wanted.base`)
+
+
+class PlainGit:
+    """Any remote that git can push to: a request is a branch there, which somebody merges in their own way, and what is
+    merged is read off the base. It has no requests, checks and reviews. `address`: for people, without secrets."""
+
+    supports_pull_requests = False
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def about(self) -> str:
+        return f"plain git, as branches at {self.address}, without a code host's checks and reviews"
+
+    def ready(self) -> None: ...
+
+    def find(self, branch: str, mark: str) -> Sequence[Told]:
+        return ()
+
+    def open(self, wanted: Wanted) -> Told:
+        return Told(0, self.address, PullState.OPEN, title=wanted.title)
+
+    def set_labels_and_reviewers(self, number: int, wanted: Wanted) -> None: ...
+
+    def rewrite(self, number: int, wanted: Wanted) -> None: ...
+
+    def retarget(self, number: int, base: str) -> None: ...
+
+    def auto_merge(self, number: int, head: str) -> None:
+        """Raises HostRefused."""
+        raise HostRefused("plain git cannot merge automatically")
+
+    def close(self, number: int) -> None: ...
+
+    def look(self, number: int) -> Told:
+        return Told(0, self.address, PullState.OPEN)
+
+    def checks(self, commit: str) -> Sequence[HostCheck]:
+        return ()
+
+    def log(self, check: HostCheck) -> str:
+        return ""
+
+    def remarks(self, number: int) -> Sequence[ReviewComment]:
+        return ()

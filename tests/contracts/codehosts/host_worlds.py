@@ -9,10 +9,10 @@ from pathlib import Path
 
 from nobrakes.errors import HostUnavailable
 from nobrakes.host.messages import Asking
-from nobrakes.requests.hosts.any_remote import PlainGit
 from nobrakes.requests.hosts.calls import Address
 from nobrakes.requests.hosts.github import Gh, GitHub, GitHubIssues
 from nobrakes.requests.hosts.gitlab import GitLab, Glab
+from nobrakes.requests.hosts.port import PlainGit
 from nobrakes.requests.model import CheckState
 from tests.support.github import GitHub as Hub
 from tests.support.gitlab import GitLab as Lab

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import pytest
 
 from nobrakes.errors import ConfigError, HostRefused, HostUnavailable
-from nobrakes.requests.hosts.any_remote import PlainGit, code_host
 from nobrakes.requests.hosts.calls import CALLS_A_MINUTE, Address, Calls, named, parse_remote_url, parsed
 from nobrakes.requests.hosts.github import Gh, GitHub
 from nobrakes.requests.hosts.gitlab import GitLab, Glab
+from nobrakes.requests.hosts.port import PlainGit
+from nobrakes.requests.service import code_host
 
 
 @dataclass
