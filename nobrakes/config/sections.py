@@ -578,14 +578,16 @@ class FleetSettings(Section):
 
     def _takeover_mistakes(self, review: ReviewSettings) -> list[str]:
         remote, prefix = self.takeover_remote[:80], self.takeover_prefix[:80]
-        if not (remote and prefix):
-            return ["takeover_remote and takeover_prefix: set both, or none of them"]
+        if not prefix:
+            return ["takeover_remote: set takeover_prefix first, such as refs/nobrakes-state"]
         found = []
         if not _PREFIX.fullmatch(self.takeover_prefix) or not is_branch_name(self.takeover_prefix):
             found.append(
                 f"takeover_prefix: '{prefix}' is not allowed: write it like refs/nobrakes-state, outside of "
                 "refs/heads/, refs/tags/, refs/remotes/, refs/notes/ and refs/nobrakes/"
             )
+        if not remote:
+            return found
         if not is_branch_name(self.takeover_remote):
             found.append(f"takeover_remote: '{remote}' is not the name of a remote: `git remote` lists them")
         elif self.takeover_remote != review.remote and review.land != "local":

@@ -41,7 +41,9 @@ ELSEWHERE = "it goes to the reader's repository, where this test is already"
 TALK = "it is a talk between a person in a terminal and an agent with an account"
 DEMO = "it installs packages; tests/acceptance/test_examples.py builds the same example"
 NODES = "it asks nodes; tests/acceptance/test_fleet.py and tests/acceptance/test_nodes_seen.py have some"
-OTHERS = "it is for other machines; tests/support/cluster.py starts the same on this one"
+OTHERS = "it is for other machines; tests/acceptance/test_nodes_by_the_page.py types it with SSH to this one"
+PROFILE = "the reader writes this file; tests/integration/conformance/test_profiles.py tests profiles"
+TAKEOVER = "it needs a remote and another machine; tests/acceptance/test_takeover.py has both"
 NEVER = "the page says that it was never run"
 SLURM_AND_KUBERNETES = (
     "from ",
@@ -51,10 +53,7 @@ SLURM_AND_KUBERNETES = (
     "scheduler_options",
     "job_script",
     "cluster.scale",
-    "apiVersion",
-    "kind:",
-    "metadata:",
-    "spec:",
+    "{apiVersion",
     "worker:",
     "image:",
     '"tls://',
@@ -81,6 +80,19 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/quickstart.md", "nobrakes shape"): TALK,
     ("docs/how-to/nodes.md", "nobrakes doctor"): NODES,
     ("docs/how-to/nodes.md", "nobrakes fleet"): NODES,
+    **{
+        ("docs/how-to/takeover.md", one): TAKEOVER
+        for one in ("nobrakes daemon", "nobrakes doctor", "nobrakes takeover")
+    },
+    **{
+        ("docs/how-to/agent-profiles.md", f"nobrakes {one}"): PROFILE
+        for one in ("agent-profile test", "agent-profile add")
+    },
+    ("docs/how-to/agent-profiles.md", "nobrakes init --agent my-agent"): PROFILE,
+    (
+        "docs/how-to/github-issues.md",
+        "nobrakes sync github",
+    ): "it asks GitHub; tests/acceptance/test_github_issues.py does it",
     **{("docs/how-to/nodes.md", one): OTHERS for one in ("openssl ", "tls=", "ssh ", "for node in", "done")},
     **{("docs/how-to/nodes.md", one): NEVER for one in SLURM_AND_KUBERNETES},
     ("docs/how-to/daemon.md", "nobrakes daemon install --yes"): "it changes the services of this account",

@@ -187,7 +187,6 @@ def test_without_a_place_for_states_nothing_is_pushed(tmp_path: Path) -> None:
     "lines",
     [
         'takeover_remote = "origin"',
-        'takeover_prefix = "refs/nobrakes-state"',
         'takeover_remote = "origin"\ntakeover_prefix = "refs/heads/state"',
         'takeover_remote = "origin"\ntakeover_prefix = "refs/heads"',
         'takeover_remote = "origin"\ntakeover_prefix = "refs/nobrakes/x"',
