@@ -147,6 +147,13 @@ def attempt(row: Row | Mapping[str, Any]) -> Attempt:
     return record(Attempt, row, log=log, data=data)
 
 
+def columns(one: "DataclassInstance") -> dict[str, Any]:
+    """The fields of a record as the columns of its table."""
+    found = as_values(one)
+    found |= {name: as_json(dict(value)) for name, value in found.items() if isinstance(value, Mapping)}
+    return found | {name: as_json(value) for name, value in found.items() if isinstance(value, tuple)}
+
+
 def attempt_values(one: Attempt) -> dict[str, Any]:
     """Its columns; the session's own id stands with the session."""
     values = as_values(one) | as_values(one.log) | {"data": attempt_data(one.data)}
@@ -187,6 +194,12 @@ def escalation(row: Row, behind: int = 0) -> Escalation:
     form = json.loads(row["form"]) if row["form"] else None
     value = None if row["value"] is None else json.loads(row["value"])
     return record(Escalation, row, behind=behind, form=form, value=value)
+
+
+def escalation_values(one: Escalation) -> dict[str, Any]:
+    """Its columns but the fingerprint; how many wait behind it is counted."""
+    found = columns(one) | {"value": None if one.value is None else as_json(one.value)}
+    return {name: value for name, value in found.items() if name != "behind"} | {"form": found["form"] or ""}
 
 
 def event(row: Row) -> Event:

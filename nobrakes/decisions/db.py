@@ -11,6 +11,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -211,24 +212,9 @@ def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None
         return _add(db, earlier, new, bead, actor, now)
     if (same := _same(db, new, bead)) is not None:
         return same
-    number = db.insert(
-        "escalations",
-        {
-            "type": new.type.value,
-            "bead": bead,
-            "title": new.title,
-            "detail": new.detail,
-            "target": "human",
-            "attempt": attempt,
-            "evidence": rows.as_json(dict(new.evidence)),
-            "hypothesis": new.hypothesis,
-            "created_at": now,
-            "resolution": "",
-            "fingerprint": _fingerprint(new, bead),
-            "form": _form(new),
-            "session": new.session,
-        },
-    )
+    one = Escalation(0, new.type, bead, new.title, new.detail, attempt=attempt, evidence=new.evidence, created_at=now)
+    values = rows.escalation_values(replace(one, hypothesis=new.hypothesis, session=new.session, form=new.form))
+    number = db.insert("escalations", values | {"id": None, "fingerprint": _fingerprint(new, bead)})
     if new.session is not None:
         sessions_db.questioned(db, new.session)
     filed = rows.escalation(db.one("SELECT * FROM escalations WHERE id = ?", (number,)))

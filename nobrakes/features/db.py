@@ -298,20 +298,7 @@ def add_finding(db: Database, new: Finding) -> Finding:
     """Store a finding, which gets its id here."""
     now = db.now()
     with db.write():
-        names = (
-            "feature",
-            "round",
-            "domain",
-            "category",
-            "priority",
-            "issue",
-            "impact",
-            "bead",
-            "escalation",
-            "answer",
-        )
-        values: dict[str, Any] = {name: getattr(new, name) for name in names}
-        made = db.insert("findings", values | {"options": rows.as_json(list(new.options)), "state": new.state.value})
+        made = db.insert("findings", {**rows.columns(new), "id": None})
         told = {"finding": made, "round": new.round, "domain": new.domain, "category": new.category}
         told |= {"priority": new.priority, "issue": new.issue[:500], "at_bead": new.bead}
         events_db.append(db, now, Kind.FINDING_MADE, new.feature, "nobrakes", told)

@@ -217,19 +217,9 @@ def open_turn(db: Database, number: int) -> tuple[Turn, Sequence[Message]] | Non
             return None  # its feature may have been paused since somebody looked
         disputed = db.one("SELECT disputed FROM sessions WHERE id = ?", (number,))[0]
         count = 1 + (db.one("SELECT max(number) FROM turns WHERE session = ?", (number,))[0] or 0)
-        values = {
-            "session": number,
-            "number": count,
-            "token": "",
-            "resumes": one.begun and one.provider_session is not None and not disputed,
-            "provider": one.provider,
-            "started_at": now,
-            "detail": "",
-            "cost_usd": 0.0,
-            "tokens": 0,
-            "data": "{}",
-        }
-        made = db.insert("turns", values)
+        resumes = one.begun and one.provider_session is not None and not disputed
+        turn = Turn(0, number, count, "", resumes, one.provider, now)
+        made = db.insert("turns", {**rows.columns(turn), "id": None})
         db.run("UPDATE turns SET token = ? WHERE id = ?", (f"s{made}.{number}.{db.token_source()}", made))
         db.run("UPDATE messages SET turn = ? WHERE session = ? AND turn IS NULL", (made, number))
         _acts_by(db, made, number, now)

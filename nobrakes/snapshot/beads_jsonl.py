@@ -20,6 +20,7 @@ from ..beads.progress import KEPT
 from ..decisions.model import Escalation
 from ..events.kinds import Changes, mark
 from ..paths import process_environment
+from ..records import as_values
 
 Record = dict[str, Any]
 MANY = 4096
@@ -309,18 +310,6 @@ def lines(changes: Changes) -> bytes:
 
 
 def _escalation(one: Escalation) -> dict[str, Any]:
-    made = {
-        "_type": ESCALATION,
-        "id": one.id,
-        "type": one.type.value,
-        "bead": one.bead,
-        **{name: getattr(one, name) for name in TEXTS},
-        "evidence": dict(one.evidence),
-        "created_at": one.created_at,
-        "answer": one.answer,
-        "form": dict(one.form or {}),
-        "value": one.value,
-        **{name: getattr(one, name) for name in TIMESTAMPS},
-        "return_to": one.return_to.value if one.return_to else None,
-    }
+    own = {name: value for name, value in as_values(one).items() if name not in ("attempt", "session", "behind")}
+    made = {"_type": ESCALATION, **own, "evidence": dict(one.evidence), "form": dict(one.form or {})}
     return {name: value for name, value in made.items() if value is not None}

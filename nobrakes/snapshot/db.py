@@ -172,42 +172,17 @@ def _set_later(db: Database, settings: Mapping[str, str] | None) -> list[str]:
 
 
 def _escalation(db: Database, one: Escalation) -> None:
-    """Without its attempt, which is lost."""
-    values = {
-        "id": one.id or None,
-        "type": one.type.value,
-        "bead": one.bead,
-        "title": one.title,
-        "detail": one.detail,
-        "target": one.target,
-        "evidence": rows.as_json(dict(one.evidence)),
-        "hypothesis": one.hypothesis,
-        "created_at": one.created_at,
-        **_decided(one),
-        "fingerprint": _mark(one),
-        "form": _form(one),
-    }
-    db.insert("escalations", values)
+    db.insert("escalations", {**rows.escalation_values(one), "id": one.id or None, "fingerprint": _mark(one)})
 
 
 def _decided(one: Escalation) -> dict[str, Any]:
-    return {
-        "answer": one.answer,
-        "answered_at": one.answered_at,
-        "resolved_at": one.resolved_at,
-        "resolution": one.resolution,
-        "return_to": one.return_to.value if one.return_to else None,
-        "value": None if one.value is None else rows.as_json(one.value),
-        "read_at": one.read_at,
-    }
-
-
-def _form(one: Escalation) -> str:
-    return "" if one.form is None else rows.as_json(dict(one.form))
+    values = rows.escalation_values(one)
+    names = ("answer", "answered_at", "resolved_at", "resolution", "return_to", "value", "read_at")
+    return {name: values[name] for name in names}
 
 
 def _mark(one: Escalation) -> str:
-    return fingerprint(one.type, one.bead, one.title, _form(one))
+    return fingerprint(one.type, one.bead, one.title, rows.escalation_values(one)["form"])
 
 
 def _proven(db: Database, bead: str, commit: str, now: float) -> None:

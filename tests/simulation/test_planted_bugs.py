@@ -703,8 +703,8 @@ BUGS = (
     Bug(
         "the same is asked twice",
         "decisions/db.py",
-        '"fingerprint": _fingerprint(new, bead),',
-        '"fingerprint": repr(now),',
+        '"fingerprint": _fingerprint(new, bead)}',
+        '"fingerprint": repr(now)}',
     ),
     Bug(
         "a failure is counted twice",

@@ -626,8 +626,8 @@ def test_an_answer_of_a_line_of_before_counts_as_read(paths: Paths) -> None:
     assert store.escalation(1).read_at is None
     store.close()
     text = Path(paths.since).read_text()
-    assert '"form":{},' in text
-    Path(paths.since).write_text(text.replace('"form":{},', ""))
+    assert ',"form":{}' in text
+    Path(paths.since).write_text(text.replace(',"form":{}', ""))
     os.unlink(paths.database)
     rebuild(paths, Pins([]))  # type: ignore[arg-type]
     found = open_store(paths.database).escalation(1)
