@@ -445,6 +445,11 @@ def _nodes(patient: _Patient) -> Iterator[Finding]:
         yield Finding("nodes", WARNING, text)
     if config.sandbox.mode == "none":
         yield Finding("nodes", WARNING, 'nodes can run code on this machine, because sandbox.mode is "none"')
+    for name in ("read", "write"):
+        if folders := getattr(config.sandbox, name):
+            shown = ", ".join(folders)
+            text = f"agents and checks on nodes do not see the folders of sandbox.{name}, which stay here: {shown}"
+            yield Finding("nodes", WARNING, text)
     if setup:
         return
     found = known(patient.paths)

@@ -197,6 +197,15 @@ def test_tls_files_that_are_missing_or_open_to_others_are_told_before_anything_s
     assert "chmod" not in doctor.partition("TLS key")[2]
 
 
+def test_folders_that_nodes_do_not_see_are_told_by_the_doctor(made: Scripted) -> None:
+    assert "do not see the folders" not in made.nobrakes("doctor", expect=1).stdout
+    made.nobrakes("config", "set", "sandbox.read", json.dumps([str(made.folder.parent)]))
+    doctor = made.nobrakes("doctor", expect=1).stdout
+    told = "agents and checks on nodes do not see the folders of sandbox.read, which stay here"
+    assert f"warning  nodes       {told}: {made.folder.parent}" in doctor, doctor
+    assert "sandbox.write" not in doctor
+
+
 def test_a_scheduler_that_nobody_started_is_told_by_the_doctor(made: Scripted) -> None:
     doctor = made.nobrakes("doctor", expect=1).stdout
     assert f"error    nodes       the scheduler {SCHEDULER} does not answer: [Errno 111] Connection refused" in doctor
