@@ -486,7 +486,7 @@ def trial_run(
 ) -> Report:
     """Try each installed CLI, and record its abilities. `only`: these profiles, by name the file."""
     path = environment.get("PATH", os.defpath)
-    found = {**profiles.shipped(), **profiles.own()} if only is None else only
+    found = profiles.files() if only is None else only
     whole = {name: profiles.parse(profiles.read(file), file) for name, file in found.items()}
     called = _trial_called(config, path) if only is None else {}
     chosen = config.agents.agent_choice().names()

@@ -32,13 +32,13 @@ class _Adapters(Mapping[str, "Adapter"]):
         return _by_profile(name, found)
 
     def __contains__(self, name: object) -> bool:
-        return name in _CLASSES or (isinstance(name, str) and name in _profiles().names())
+        return name in _CLASSES or (isinstance(name, str) and name in _profiles().files())
 
     def __iter__(self) -> Iterator[str]:
-        return iter((*_CLASSES, *_profiles().names()))
+        return iter((*_CLASSES, *_profiles().files()))
 
     def __len__(self) -> int:
-        return len(_CLASSES) + len(_profiles().names())
+        return len(_CLASSES) + len(_profiles().files())
 
 
 ADAPTERS: Mapping[str, "Adapter"] = _Adapters()

@@ -186,7 +186,7 @@ def profile_list() -> Output:
     from ..config import profiles
 
     own = profiles.own()
-    found = {name: one for name in profiles.names() if (one := profiles.find(name)) is not None}
+    found = {name: one for name in profiles.files() if (one := profiles.find(name)) is not None}
     rows = [(name, one.title, "yours" if name in own else one.proof.told(), one.install) for name, one in found.items()]
     data = [{"name": row[0], "title": row[1], "proof": row[2], "install": row[3]} for row in rows]
     return Output({"profiles": data}, lambda screen: table(("name", "agent", "proof", "install"), rows, screen))
@@ -200,7 +200,7 @@ def profile_test(
     from .. import conformance
     from ..config import profiles
 
-    files = {**profiles.own(), **profiles.shipped()}
+    files = profiles.files()
     if name.endswith(".toml"):
         files, name = {os.path.basename(name)[:-5]: name}, os.path.basename(name)[:-5]
     if name not in files or not profiles.NAME.fullmatch(name):

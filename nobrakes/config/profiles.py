@@ -155,10 +155,11 @@ def trials() -> dict[str, Trial]:
 
 
 def own() -> dict[str, str]:
-    """The person's, by name the file; empty for agents and checks."""
+    """The person's, by name the file; empty for agents and checks. A name that a shipped profile has is that one's."""
     try:
         folder = own_folder()
-        return dict(_files(folder)) if user.require_safe(folder) else {}
+        found = dict(_files(folder)) if user.require_safe(folder) else {}
+        return {name: path for name, path in found.items() if name not in shipped()}
     except (NotAllowed, PlaceUnusable):
         return {}
 
@@ -175,14 +176,15 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
             yield name, os.path.join(folder, entry)
 
 
-def names() -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*shipped(), *own())))
+def files() -> dict[str, str]:
+    """By name the file, of all agents that have a profile."""
+    return {**shipped(), **own()}
 
 
 def find(name: str) -> Profile | None:
     """Raises ConfigError, PlaceUnusable for a person's profile that cannot be used."""
     if (path := shipped().get(name)) is not None:
-        return _shipped(path)
+        return _shipped(path)  # without a look at the person's folder
     if not NAME.fullmatch(name) or (path := own().get(name)) is None:
         return None
     user.require_own(path)

@@ -290,6 +290,16 @@ def test_a_persons_profile_is_known_from_when_it_is_added(tmp_path: Path, monkey
         profiles.find("mine")
 
 
+def test_a_persons_profile_with_the_name_of_a_shipped_one_is_not_used(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(TEXT)
+    profiles.add(str(file))
+    os.rename(Path(profiles.own_folder(), "mine.toml"), Path(profiles.own_folder(), "opencode.toml"))
+    assert profiles.own() == {} and profiles.files() == profiles.shipped(), "an older version let it in"
+    found = profiles.find("opencode")
+    assert found is not None and found.program == "opencode"
+
+
 @pytest.mark.parametrize("name", ["claude.toml", "opencode.toml", "Mine.toml", "..toml", "a b.toml"])
 def test_a_name_that_is_taken_or_strange_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(TEXT)
