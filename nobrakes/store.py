@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from .beads.db import attempts as attempts_db
     from .beads.db import graph_writes, importing, moves
     from .beads.db import levels as levels_db
-    from .commands import db as commands_db
     from .daemon import db as daemon_db
     from .db import queries
     from .decisions import db as decisions_db
@@ -62,7 +61,6 @@ else:
     moves = Later("nobrakes.beads.db.moves")
     graph_writes = Later("nobrakes.beads.db.graph_writes")
     transitions = Later("nobrakes.beads.db.transitions")
-    commands_db = Later("nobrakes.commands.db")
     daemon_db = Later("nobrakes.daemon.db")
     queries = Later("nobrakes.db.queries")
     decisions_db = Later("nobrakes.decisions.db")
@@ -142,12 +140,6 @@ class Store(Database):
     cost_since = spending.cost_since
     costliest = spending.costliest
 
-    # commands/db
-    request = commands_db.request
-    keep_request = commands_db.keep_request
-    noting = commands_db.noting
-    forget_requests = commands_db.forget_requests
-
     # daemon/db
     board = daemon_db.board
     standstill = daemon_db.standstill
@@ -190,6 +182,10 @@ class Store(Database):
     passed_otherwise = queries.passed_otherwise
     proven = queries.proven
     save_validation = queries.save_validation
+    request = queries.request
+    keep_request = queries.keep_request
+    noting = queries.noting
+    forget_requests = queries.forget_requests
 
     # decisions/db
     escalate = decisions_db.escalate

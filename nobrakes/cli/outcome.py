@@ -25,8 +25,8 @@ from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..commands.service import Answer
     from ..decisions.service.view import Excerpt
+    from ..request_keys import Answer
 
 
 PIPE_CLOSED = 141  # as a shell reports a program that SIGPIPE ended
@@ -381,20 +381,18 @@ def once(
     words: str, key: str, is_atomic: bool, actor: "Actor", arguments: Mapping[str, Any], function: Callable[[], Output]
 ) -> Output:
     """Call the command once for the key; later show its stored result."""
-    from ..commands import service as commands_service
+    from .. import request_keys
     from ..files import wake
 
     with shared() as app:
-        wanted = commands_service.Once(
-            key, commands_service.named(words, dict(arguments), _stdin(arguments)), actor, is_atomic
-        )
+        wanted = request_keys.Once(key, request_keys.named(words, dict(arguments), _stdin(arguments)), actor, is_atomic)
         shown: list[Output] = []
 
         def do() -> "Answer":
             shown.append(function())
             return _answer(shown[0])
 
-        answer, again = commands_service.once(app.store, app.paths, wanted, do)
+        answer, again = request_keys.once(app.store, app.paths, wanted, do)
         if not again:
             wake(app.paths)  # a daemon that was woken before the end of the transaction saw nothing yet
             return shown[0]
@@ -412,7 +410,7 @@ def _stdin(arguments: Mapping[str, Any]) -> str:
 
 
 def _answer(output: Output) -> "Answer":
-    from ..commands.service import Answer
+    from ..request_keys import Answer
 
     error = output.error
     text = output.text(Screen(WIDTH))

@@ -1,8 +1,10 @@
-"""Questions of views, and small facts of the machine: child processes, settings, validations that passed."""
+"""Questions of views, and small facts of the machine: processes, settings, passed validations, keys of commands."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from ..beads.db import levels as beads_levels
@@ -338,3 +340,50 @@ def agents(db: Database, words: str, state: str, sort: str, limit: int, offset: 
     from . import tables
 
     return tables.agents(db, words, state, sort, limit, offset)
+
+
+# Commands by their keys, so that one that is sent twice is done once (request_keys).
+_KEEP = "INSERT OR REPLACE INTO requests (key, command, actor, at, result) VALUES (?, ?, ?, ?, ?)"
+_CUT_OFF = ""
+"""The result of a command that was cut off: JSON is never empty."""
+
+
+def request(db: Database, key: str) -> tuple[str, str] | None:
+    """The command under this key, and its result; empty: it was cut off after a change."""
+    row = db.maybe("SELECT command, result FROM requests WHERE key = ?", (key,))
+    return None if row is None else (row[0], row[1])
+
+
+def keep_request(db: Database, key: str, command: str, actor: str, result: str) -> None:
+    with db.write():
+        _keep(db, key, command, actor, result)
+
+
+def _keep(db: Database, key: str, command: str, actor: str, result: str) -> None:
+    db.run(_KEEP, (key, command, actor, db.now(), result))
+
+
+def noting(db: Database, key: str, command: str, actor: str) -> AbstractContextManager[None]:
+    """Each transaction inside also stores the command; an error removes it."""
+    return _noting(db, key, command, actor)
+
+
+@contextmanager
+def _noting(db: Database, key: str, command: str, actor: str) -> Iterator[None]:
+    db.before_commit = partial(_keep, db, key, command, actor, _CUT_OFF)
+    try:
+        yield
+    except Exception:
+        db.before_commit = None
+        with db.write():
+            db.run("DELETE FROM requests WHERE key = ? AND result = ?", (key, _CUT_OFF))
+        raise
+    finally:
+        db.before_commit = None
+
+
+def forget_requests(db: Database, before: float) -> int:
+    if db.maybe("SELECT 1 FROM requests WHERE at < ?", (before,)) is None:
+        return 0
+    with db.write():
+        return db.run("DELETE FROM requests WHERE at < ?", (before,))

@@ -26,7 +26,6 @@ from sqlmodel import Field, SQLModel, col, or_, select
 
 from ..agents.limits import Breaker
 from ..beads.model import FIELDS, NO_AGENTS, Attempt, AttemptLog, Bead, Dependency, Outcome, Run
-from ..commands.db import Request
 from ..decisions.model import Escalation
 from ..events.kinds import Event
 from ..features.model import Feature, Finding, Item, PlanReview, PlanVersion
@@ -188,7 +187,8 @@ _table(
     refers={"notice": "notices.id"},
     columns={"notice": {"notice": int}, "error": {"error": str, "digest": _NUMBER}},  # digest: told in that one's
 )
-_table("requests", Request, _index("requests_by_time", "at"), key="key", columns={"result": {"result": str}})
+_REQUEST = {"key": str, "command": str, "actor": str, "at": float, "result": str}
+_table("requests", _REQUEST, _index("requests_by_time", "at"), key="key")
 _table("levels_due", {"id": str, "level": int}, _index("levels_due_lowest", "level, id"), refers={"id": "beads.id"})
 _table(
     "beads",

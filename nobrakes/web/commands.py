@@ -1,6 +1,6 @@
 """`POST /r/<repo>/do/<command>`: a command done once under its key, and where the person goes next.
 
-1. Every form has a key (`request`): sending it again does nothing and answers the same (commands.service).
+1. Every form has a key (`request`): sending it again does nothing and answers the same (request_keys).
 2. Dangerous commands are confirmed by typing a word, and without a sandbox, where agents share the account, by a new
    code from the terminal.
 3. Events are signed with the person and the way: `ada (web)`.
@@ -66,7 +66,7 @@ def undo(app: "App", by: str, seq: Seq = None) -> tuple[Any, str]:
 
 @frozen
 class Command:
-    """`words` as in the CLI; `story`: what it does. `together`: one transaction of the store (commands.service).
+    """`words` as in the CLI; `story`: what it does. `together`: one transaction of the store (request_keys).
     `danger` applies if `is_dangerous` of the fields (None: always)."""
 
     words: str
@@ -313,7 +313,7 @@ def _lead_on(request: Request, then: str, said: str) -> Response:
 
 def perform(site: Site, word: str, command: Command, given: Given, session: str) -> tuple[Any, str, bool, int | None]:
     """(result as JSON values, one line for people, whether it ran before, its step that `undo` takes back)."""
-    from ..commands import service as commands_service
+    from .. import request_keys
     from ..daemon.service.now import last_seq
     from ..files import wake
     from ..review.service.undo import undoable
@@ -324,17 +324,17 @@ def perform(site: Site, word: str, command: Command, given: Given, session: str)
     who = actor()
     with repository(word, makes_own=True) as app:
         app.is_reading = False  # a command does not work with settings that are wrong
-        wanted = commands_service.Once(key, commands_service.named(command.words, values), who, command.together)
+        wanted = request_keys.Once(key, request_keys.named(command.words, values), who, command.together)
         is_new = command.danger and app.store.request(key) is None
         if is_new and (command.is_dangerous is None or command.is_dangerous(app, values)):
             confirm(site, word, command, beside)
 
-        def run() -> commands_service.Answer:
+        def run() -> request_keys.Answer:
             data, said = command.do(app, values, who.name)
-            return commands_service.Answer(0, json.dumps(plain(data)), said)
+            return request_keys.Answer(0, json.dumps(plain(data)), said)
 
         before = last_seq(app.store)
-        answer, again = commands_service.once(app.store, app.paths, wanted, run)
+        answer, again = request_keys.once(app.store, app.paths, wanted, run)
         if not again:
             wake(app.paths)  # a daemon that was woken before the end of the transaction saw nothing yet
             step = next((one.seq for one in undoable(app.store, after=before) if one.actor == who.name), None)

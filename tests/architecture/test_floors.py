@@ -47,7 +47,7 @@ FLOORS = (
         ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine", "fleet.gateway", "fleet.node"),
     ),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),
-    (SERVICE, ("plans.beads_file",)),
+    (SERVICE, ("plans.beads_file", "request_keys")),
     (SERVICE, ("machine.registry", "machine.web_state")),
     (
         RULES,
@@ -86,7 +86,7 @@ FLOORS = (
     (RULES, ("beads", "beads.*", "events", "events.*", "decisions", "decisions.*", "review", "review.*")),
     (RULES, ("requests", "requests.*", "checks", "checks.*", "sessions", "sessions.*", "features", "features.*")),
     (RULES, ("projects", "projects.*", "notices", "notices.*", "daemon", "daemon.*", "machine")),
-    (RULES, ("commands", "plans", "plans.*", "snapshot", "snapshot.*", "pictures", "pictures.*")),
+    (RULES, ("plans", "plans.*", "snapshot", "snapshot.*", "pictures", "pictures.*")),
 )
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ... import paths
-from ...commands import service as commands_service
+from ... import paths, request_keys
 from ...config.settings import load
 from ...daemon.service.status import status
 from ...db import fast
@@ -85,17 +84,15 @@ def _propose(plan: str, request: str) -> Reply:
 
     with _store() as store:
 
-        def do() -> commands_service.Answer:
+        def do() -> request_keys.Answer:
             reply = _reply(approving.propose(store, read, PROPOSER.name))
-            return commands_service.Answer(0, json.dumps(reply.data), reply.text)
+            return request_keys.Answer(0, json.dumps(reply.data), reply.text)
 
         if not request:
             done = do()
         else:
-            wanted = commands_service.Once(
-                request, commands_service.named("propose (MCP)", {"plan": plan}), PROPOSER, True
-            )
-            done, _ = commands_service.once(store, _place(), wanted, do)
+            wanted = request_keys.Once(request, request_keys.named("propose (MCP)", {"plan": plan}), PROPOSER, True)
+            done, _ = request_keys.once(store, _place(), wanted, do)
         return Reply(json.loads(done.data), done.text)
 
 

@@ -13,15 +13,14 @@ from dataclasses import asdict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NotAllowed, UsageError
-from ..events.kinds import Actor
-from ..host.locks import locked
-from ..records import frozen
-from .db import Request
+from .errors import NotAllowed, UsageError
+from .events.kinds import Actor
+from .host.locks import locked
+from .records import frozen
 
 if TYPE_CHECKING:
-    from ..paths import Paths
-    from ..store import Store
+    from .paths import Paths
+    from .store import Store
 
 
 MAX_KEY = 200
@@ -56,26 +55,22 @@ def named(words: str, arguments: Any, more: str = "") -> str:
 def once(store: "Store", paths: "Paths", wanted: Once, do: Callable[[], Answer]) -> tuple[Answer, bool]:
     """Run it once; returns its result, and whether it ran before. Raises UsageError, NotAllowed."""
     _check(wanted.key)
-    request = Request(wanted.key, wanted.command, wanted.actor.name)
+    request = wanted.key, wanted.command, wanted.actor.name
     if wanted.together:
         with store.write():
-            known = _known(store, request)
+            known = _known(store, wanted)
             answer = known or do()
             if known is None:
-                store.keep_request(_ended(request, answer))
+                store.keep_request(*request, json.dumps(asdict(answer)))
         return answer, known is not None
     with locked(paths.request_lock, wanted.key):
-        known = _known(store, request)
+        known = _known(store, wanted)
         if known is not None:
             return known, True
-        with store.noting(request):
+        with store.noting(*request):
             answer = do()
-        store.keep_request(_ended(request, answer))
+        store.keep_request(*request, json.dumps(asdict(answer)))
         return answer, False
-
-
-def _ended(request: Request, answer: Answer) -> Request:
-    return Request(request.key, request.command, request.actor, result=json.dumps(asdict(answer)))
 
 
 def _check(key: str) -> None:
@@ -86,21 +81,21 @@ def _check(key: str) -> None:
         )
 
 
-def _known(store: "Store", request: Request) -> Answer | None:
-    found = store.request(request.key)
-    if found is None:
+def _known(store: "Store", wanted: Once) -> Answer | None:
+    if (found := store.request(wanted.key)) is None:
         return None
-    if found.command != request.command:
-        other = found.command.rpartition(" ")[0]
+    command, result = found
+    if command != wanted.command:
+        other = command.rpartition(" ")[0]
         raise UsageError(
-            f"the key '{request.key}' was used for another command, or with other arguments: nobrakes {other}",
+            f"the key '{wanted.key}' was used for another command, or with other arguments: nobrakes {other}",
             "Use a new key for each new command, and the same key only to repeat exactly the same command.",
         )
-    if found.result is None:
+    if not result:
         raise NotAllowed(
-            f"the command with the key '{request.key}' was interrupted after it had started to change something",
+            f"the command with the key '{wanted.key}' was interrupted after it had started to change something",
             "`nobrakes events` shows the changes. To run the command again, use a new key.",
         )
-    values = json.loads(found.result)
+    values = json.loads(result)
     error = values.pop("error")
     return Answer(**values, error=None if error is None else tuple(error))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.commands.service import Answer, Once, named, once
 from nobrakes.errors import NotAllowed, UsageError
 from nobrakes.events.kinds import Actor, Event, Kind, Surface
 from nobrakes.paths import Paths
+from nobrakes.request_keys import Answer, Once, named, once
 from nobrakes.store import Store, create_store, open_store
 
 ME = Actor("me", Surface.WEB)

@@ -1,1 +1,0 @@
-"""Commands that were given under a key, and what each hands out."""
