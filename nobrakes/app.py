@@ -12,7 +12,7 @@ from .paths import FOLDER, Paths, find, process_environment, repository_root
 if TYPE_CHECKING:
     from .beads.model import Bead
     from .config.settings import Config
-    from .daemon.model import Board, Limits
+    from .daemon.model import Board
     from .daemon.worker.loop import Daemon, View
     from .decisions.service.all_blockers import Blockers, Here
     from .events.service import Exporter
@@ -239,7 +239,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     """The app's real ports for the daemon; `store` replaces the repository's database."""
     from .agents.adapter import guard_argv
     from .agents.known import adapter
-    from .agents.worker.launch import Adapters
+    from .agents.worker.launch import Adapters, NewTroubles
     from .config.settings import ConfigSource
     from .daemon.service import control
     from .git import persons
@@ -260,7 +260,6 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         return Words(facts)
 
     facts = app.store if store is None else store
-
     source = ConfigSource(partial(persons.follow, app.paths, app.git), app.config, tell)
     background = ThreadBackground()
     adapters = Adapters(adapter, app.paths, source, app.environment().get("PATH"))
@@ -272,11 +271,12 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         background=background,
         paths=app.paths,
         config=source,
-        limits=lambda: _bounded(app, source(), control.daemon_limits(facts, source())),
+        limits=lambda: control.daemon_limits(facts, source()),
         adapter=adapters,
         channels=ChildChannels(lambda: source().notify, app.paths.root),
         zone=LocalZone,
-        degraded=lambda: [*adapters.degraded(), *_node_troubles(app, source())],
+        on_nodes=lambda board: _on_nodes(app, source(), board),
+        degraded=NewTroubles(lambda: [*adapters.degraded(), *_node_troubles(app, source())]),
         start_trouble=adapters.trouble,
         git_trouble=Place(app.paths.root, "").trouble,
         environment=app.environment(),
@@ -305,12 +305,12 @@ def _saver(app: App, background: "Background", notifier: "Notifier") -> "StateSa
     return StateSaver(app.states, background, notifier)
 
 
-def _bounded(app: App, config: "Config", limits: "Limits") -> "Limits":
+def _on_nodes(app: App, config: "Config", board: "Board") -> "Board":
     if config.fleet.engine == "local":
-        return limits
+        return board
     from .decisions.service.node_blockers import on_nodes
 
-    return on_nodes(limits, app.nodes.look(), config.fleet)
+    return on_nodes(board, app.nodes.look(), config.fleet)
 
 
 def _node_troubles(app: App, config: "Config") -> list[str]:
@@ -320,7 +320,7 @@ def _node_troubles(app: App, config: "Config") -> list[str]:
 
     found = app.nodes.look()
     why = node_blocker(found, config.fleet)
-    return app.nodes.untold(found, f"{why.what}. `nobrakes fleet` shows the nodes" if why else "")
+    return app.nodes.troubles(found, f"{why.what}. `nobrakes fleet` shows the nodes" if why else "")
 
 
 def _export(store: "Store", root: str, path: Callable[[], str], tell: Callable[[str], None]) -> Callable[[], None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from .agents.adapter import Adapter
 from .agents.limits import MachineRoom
 from .config.settings import Config
-from .daemon.model import Limits
+from .daemon.model import Board, Limits
 from .errors import NoSandbox, NotAllowed
 from .git.port import Git
 from .host.port import Background, ChannelServer, Login, Notifier, Processes
@@ -112,7 +112,8 @@ class Ports:
     channel: ChannelServer = field(default_factory=NoChannel)
     channels: Channels = field(default_factory=NoChannels)  # what sends notices beside the loop
     zone: Callable[[], tzinfo] = lambda: UTC  # of the person's clock: quiet hours are hours of their day
-    degraded: Callable[[], list[str]] = list  # what is to be said of agents that can do less than they should
+    degraded: Callable[[], list[str]] = list  # what was not told yet of agents and nodes that can do less
+    on_nodes: Callable[[Board], Board] = lambda board: board  # as far as other machines run its agents and checks
     steady: Callable[[], tuple[str, float] | None] = lambda: None  # a clock that nobody sets: its boot, and seconds
     modules: Callable[[Sequence[tuple[str, str]]], frozenset[str]] = lambda programs: frozenset()  # what they resolve
     machine: MachineWide = field(default_factory=Alone)  # what it shares with the daemons of other repositories

@@ -74,8 +74,6 @@ class Config(Section):
             ),
             approve=self.review.approve,
             starts=Starts.OPEN,
-            no_nodes=None,
-            node_seconds=0.0,
             elsewhere=self.review.rules(self.main).elsewhere,
             queue=Rules(
                 validators=self.review.validators or UNKNOWN_VALIDATORS,

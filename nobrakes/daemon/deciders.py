@@ -276,7 +276,7 @@ def reviews(board: daemon_model.Board) -> list[daemon_model.Action]:
         attempt.role is Role.REVIEWER and not is_unqueued(Journal.of(attempt.data).step) for attempt in board.attempts
     )
     free = max(0, at_once(board.limits.queue, board.pace) - opened)
-    reviewable = board.reviewable if board.limits.no_nodes is None else ()  # their checks would have no place
+    reviewable = board.reviewable if board.no_nodes is None else ()  # their checks would have no place
     return [daemon_model.StartReview(bead.id) for bead in reviewable[:free]]
 
 

@@ -80,8 +80,6 @@ class Limits:
     approve: str = "labelled"  # whose merge waits for a person's approval (review.journal)
     starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says
     elsewhere: tuple[str, ...] = ()  # epics whose work is for another branch than main
-    no_nodes: "Blocker | None" = None  # why no agent starts on a node (fleet)
-    node_seconds: float = 0.0  # how often work that is there looks at the nodes; 0: it uses none
 
 
 @frozen
@@ -120,6 +118,8 @@ class Board:
     finished: Mapping[str, float] = field(default_factory=dict)  # by run whose agent has finished: when it is ended
     failed_rounds: Mapping[int, int] = field(default_factory=dict)  # by attempt: test rounds in a row that failed alike
     machine: MachineRoom | None = None  # what all repositories share; None: nothing is limited so
+    no_nodes: "Blocker | None" = None  # why no agent starts on a node (fleet)
+    node_seconds: float = 0.0  # how often work that is there looks at the nodes; 0: it uses none
     memory_mb: int = 0  # that agents hold now, where that is limited (agents.limits)
     wake_at: float | None = None  # the next retry or deferral that comes due
     retry_at: float | None = None  # the next retry alone: deferrals may be days away

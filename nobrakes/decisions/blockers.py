@@ -131,8 +131,8 @@ def board_blockers(board: "Board", paused_by: str = "") -> list[Blocker]:
         kind, what = stopping if board.stopping else (Kind.PAUSED, "paused: no new work starts")
         # what is at work goes on, and somebody has to look after it
         found.append(Blocker(kind, what, paused_by, ("nobrakes resume",), refuses=not at_work))
-    if board.limits.no_nodes is not None:
-        found.append(board.limits.no_nodes)
+    if board.no_nodes is not None:
+        found.append(board.no_nodes)
     elif board.limits.doers == 0:
         found.append(
             Blocker(

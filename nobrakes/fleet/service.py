@@ -75,7 +75,7 @@ class Nodes:
         self._confine = confine
         self._started_at = 0.0
         self._unknown_since: float | None = None
-        self._told: set[str] = set()
+        self._troubles: list[str] = []
         self.folder = folder_of(paths)
 
     @property
@@ -173,14 +173,12 @@ class Nodes:
         private_folder(self.folder)
         write_atomic(os.path.join(self.folder, DRAINED), json.dumps(names).encode())
 
-    def untold(self, found: Fleet, why: str) -> list[str]:
-        """What people should know of the nodes now, and were not told. `why`: why nothing starts there."""
-        if not found.is_known:
-            return []
-        told = [why] if why else []
-        told += [f"the node {one.name} gets no work: {one.why}" for one in found.nodes if one.why]
-        before, self._told = self._told, set(told)
-        return [one for one in told if one not in before]
+    def troubles(self, found: Fleet, why: str) -> list[str]:
+        """What people should know of the nodes, as they were known last. `why`: why nothing starts there."""
+        if found.is_known:
+            refused = [f"the node {one.name} gets no work: {one.why}" for one in found.nodes if one.why]
+            self._troubles = [why, *refused] if why else refused
+        return self._troubles
 
 
 def reach_trouble(settings: "FleetSettings") -> str:

@@ -51,21 +51,14 @@ class Adapters:
         self.config = config
         self.path = path
         self.versions = versions.Versions(paths, path, writes=True)
-        self._said: dict[str, str] = {}
 
     def __call__(self, name: str) -> Adapter:
         adapter = self.whole(name)
         return adapter if not abilities.is_tried(name) or self._condition(name).resumes else without_sessions(adapter)
 
     def degraded(self) -> list[str]:
-        """New messages about the agents in the settings."""
-        said, found = self._said, {}
-        for name in self.config().agents.agent_choice().names():
-            text = self._condition(name).said
-            if text:
-                found[name] = text
-        self._said = found
-        return [text for name, text in found.items() if said.get(name) != text]
+        """Of the agents in the settings, what each can do less."""
+        return [said for name in self.config().agents.agent_choice().names() if (said := self._condition(name).said)]
 
     def trouble(self, name: str) -> str:
         command, asks = self.config().agents.command(name), abilities.reports_version(name)
@@ -74,6 +67,18 @@ class Adapters:
     def _condition(self, name: str) -> Standing:
         command = self.config().agents.command(name)
         return abilities.standing(name, command, abilities.recall(self.paths), self.versions, self.path)
+
+
+class NewTroubles:
+    """Of the troubles that stand, those that did not stand when it was asked last."""
+
+    def __init__(self, troubles: Callable[[], list[str]]) -> None:
+        self._troubles = troubles
+        self._before: list[str] = []
+
+    def __call__(self) -> list[str]:
+        before, self._before = self._before, self._troubles()
+        return [one for one in self._before if one not in before]
 
 
 def tell(ports: Ports) -> None:

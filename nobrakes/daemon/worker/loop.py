@@ -504,10 +504,11 @@ class Daemon:
             self.monitor.measure_again(jump)
             self.sender.measure_again()
         self.performer.validation.look_again()
-        limits = self._told(self.ports.limits())
+        limits = self.ports.limits()
         if self.trial is not None:
             limits = replace(limits, starts=self.trial.starts())
-        board = self.performer.seen(self.reach.seen(self.ports.store.board(limits)))
+        board = self._on_nodes(self.ports.store.board(limits))
+        board = self.performer.seen(self.reach.seen(board))
         board = self.forge.seen(board) if board.epics_done else board
         providers = {name: self._provider(name) for name in board.limits.agent_choice.names()}
         agents, roles = self.ports.config().agents, deciders.ROLE_FOR.values()
@@ -516,13 +517,14 @@ class Daemon:
         board = replace(board, providers=providers, models=models, contexts=self.meter.contexts(board), machine=room)
         return self.work.seen(replace(board, finished=self.ends.finished(self.fetches.without_dead(board))))
 
-    def _told(self, limits: model.Limits) -> model.Limits:
-        """Tells people when the nodes take no work any more."""
-        why = limits.no_nodes.what if limits.no_nodes else None
-        if why != self._no_nodes:
+    def _on_nodes(self, board: model.Board) -> model.Board:
+        """The board by the nodes; tells people when they take no work any more."""
+        board = self.ports.on_nodes(board)
+        why = board.no_nodes.what if board.no_nodes else None
+        if why != self._no_nodes:  # else what is told would be found again at every turn
             self._no_nodes = why
             launch.tell(self.ports)
-        return limits
+        return board
 
     def _provider(self, agent: str) -> str:
         try:
@@ -624,8 +626,8 @@ class Daemon:
     def _due_at(self, board: model.Board) -> float | None:
         times = [deciders.wake_at(board, self.fetches.begun), board.wake_at]
         times += [deciders.turns_wake_at(board), self.sender.wake_at(board.now)]
-        if board.limits.node_seconds and (board.ready or board.to_review or board.all_runs):
-            times.append(board.now + board.limits.node_seconds)
+        if board.node_seconds and (board.ready or board.to_review or board.all_runs):
+            times.append(board.now + board.node_seconds)
         if board.ready or board.sessions:
             times += [limits.cooldowns_wake_at(board.gates, board.agents, board.now)]
             times += [limits.wake_at(board.limits.caps, board.spent, board.now)]

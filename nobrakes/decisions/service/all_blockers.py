@@ -711,9 +711,9 @@ def blockers(
     board = store.board(control.limits(store, config), 1)
     is_wanted = pid is not None and bool(board.ready or board.to_review)
     if config.fleet.engine != "local":
-        from .node_blockers import known_limits  # few repositories have nodes
+        from .node_blockers import on_known_nodes  # few repositories have nodes
 
-        board = replace(board, limits=known_limits(board.limits, paths, config, is_wanted))
+        board = on_known_nodes(board, paths, config, is_wanted)
     still, counts = store.standstill(), store.counts()
     waiting, features = store.escalations(), store.features() if store.has_features() else ()
     found = [

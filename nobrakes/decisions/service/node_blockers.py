@@ -11,7 +11,7 @@ from dataclasses import replace
 from ... import extras
 from ...config.sections import FleetSettings
 from ...config.settings import Config
-from ...daemon.model import Limits
+from ...daemon.model import Board
 from ...fleet.model import Fleet, file_troubles, known
 from ...paths import Paths
 from ...text.cleaning import count
@@ -40,20 +40,21 @@ def setup_blockers(config: Config, sandbox_trouble: Callable[[], str]) -> Iterat
         yield Blocker(Kind.NO_NODES, what, trouble, ("nobrakes doctor",), cure, refuses=True)
 
 
-def known_limits(limits: Limits, paths: Paths, config: Config, is_wanted: bool) -> Limits:
-    """The limits by the nodes' last state. `is_wanted`: a daemon has work for them, so an unknown state holds it up."""
+def on_known_nodes(board: Board, paths: Paths, config: Config, is_wanted: bool) -> Board:
+    """The board by the nodes' last state. `is_wanted`: a daemon has work for them, so an unknown state holds it up."""
     found = known(paths)
-    return on_nodes(limits, found, config.fleet) if found.is_known or is_wanted else limits
+    return on_nodes(board, found, config.fleet) if found.is_known or is_wanted else board
 
 
-def on_nodes(limits: Limits, found: Fleet, settings: FleetSettings) -> Limits:
-    """These limits, with no more agents than the nodes have places, and why there are none."""
-    if limits.doers == 0:
-        return replace(limits, node_seconds=_SELDOM)  # this is the reason, whatever the nodes do
+def on_nodes(board: Board, found: Fleet, settings: FleetSettings) -> Board:
+    """This board, with no more agents than the nodes have places, and why there are none."""
+    wanted = board.limits.doers
+    if wanted == 0:
+        return replace(board, node_seconds=_SELDOM)  # this is the reason, whatever the nodes do
     why = node_blocker(found, settings)
     most = 0 if why else found.agents(settings)
-    seconds = _SOON if most < limits.doers else _SELDOM
-    return replace(limits, doers=min(limits.doers, most), no_nodes=why, node_seconds=seconds)
+    limits = replace(board.limits, doers=min(wanted, most))
+    return replace(board, limits=limits, no_nodes=why, node_seconds=_SOON if most < wanted else _SELDOM)
 
 
 def node_blocker(found: Fleet, settings: FleetSettings) -> Blocker | None:
