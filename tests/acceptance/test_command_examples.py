@@ -42,6 +42,7 @@ NOT_RUN: Mapping[str, str] = {
     "relay": "it needs an agent with an account",
     "board": "it needs a terminal",
     "verify": "it names a tag",
+    "takeover": "it needs a remote and another machine: tests/acceptance/test_takeover.py",
     "take": "it needs a terminal's own folder: tests/acceptance/test_take_and_hand_in.py",
     "hand-in": "the same",
     "send-back": "it names a line of work: tests/acceptance/test_work_sent_back.py",
