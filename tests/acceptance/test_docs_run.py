@@ -44,6 +44,8 @@ NODES = "it asks nodes; tests/acceptance/test_fleet.py and tests/acceptance/test
 OTHERS = "it is for other machines; tests/acceptance/test_nodes_by_the_page.py types it with SSH to this one"
 PROFILE = "the reader writes this file; tests/integration/conformance/test_profiles.py tests profiles"
 TAKEOVER = "it needs a remote and another machine; tests/acceptance/test_takeover.py has both"
+PROFILE_KEYS = ("title", "program", "credentials", "instructions", "output", "rate_limited", "arguments", "stdin")
+PROFILE_KEYS += ("when", "kind", "text")
 NEVER = "the page says that it was never run"
 SLURM_AND_KUBERNETES = (
     "from ",
@@ -89,6 +91,8 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         for one in ("agent-profile test", "agent-profile add")
     },
     ("docs/how-to/agent-profiles.md", "nobrakes init --agent my-agent"): PROFILE,
+    **{("docs/how-to/agent-profiles.md", f"{one} ="): PROFILE for one in PROFILE_KEYS},
+    **{("docs/how-to/agent-profiles.md", one): PROFILE for one in ("[says]", "[[launch]]", "[[lines]]")},
     (
         "docs/how-to/github-issues.md",
         "nobrakes sync github",
