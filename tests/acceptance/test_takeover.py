@@ -130,6 +130,8 @@ def test_what_landed_after_the_last_state_is_not_done_again(first: Machine) -> N
         hook = first.remote / "hooks" / "pre-receive"
         hook.write_text(f"#!/bin/sh\n! grep -q {PREFIX}/refs/\n")
         hook.chmod(0o755)
+        names = first.there("for-each-ref", "--format=%(refname)", PREFIX)
+        assert "/start/" in names and "/incoming/" not in names and "/archive/" not in names
         first.flag("go").touch()
         until(lambda: "Bead: one" in first.there("log", "-1", "--format=%B", first.main_there))
         run.kill()

@@ -129,7 +129,7 @@ def serve(
             store.guard = lambda: None  # what is told of its end
             with limit.part("notices that are being sent", SERVANT_SECONDS):
                 daemon.sender.close(at_once=signals.asked >= 2)
-            if ports.states is not None:
+            if ports.states is not None and signals.asked < 2:  # else the next daemon does it
                 ports.states.begin(store.board(ports.limits()), "the last state")  # in the background work's time
             close(ports, waker, limit)  # while the lock is held: the next daemon finds nobody at work
             store.record(Event(Kind.DAEMON_STOPPED, data={"pid": os.getpid()}))

@@ -46,7 +46,10 @@ CHANGES, REFS = "changes", "refs"
 _BATCH = 500
 """Refs in one push: they are words of a command line."""
 _MAX_TEXT = 1 << 30
-_LOCAL = ("takeover/", "remote/")
+_MAX_LANDED = 100
+"""Pushes of main that a state names: the last ones are those that the changes may lack."""
+_LOCAL = ("takeover/", "remote/", "archive/", "incoming/")
+"""Refs that stay here. Nobody has judged what agents handed in: it may hold what the remote must not have."""
 _OWN_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]*\Z")
 
 
@@ -62,8 +65,8 @@ class StateRemote:
 @frozen
 class State:
     """A state at the remote. `at`: when it was pushed (seconds since 1970); `attempts`: the number of the last attempt;
-    `runs`: what was running; `landed`: (old, new) of pushes of main since its changes were written; `refs`: name below
-    refs/nobrakes -> object; `main`: the copy of main, or empty."""
+    `runs`: what was running; `landed`: (old, new) of the last pushes of main, which `changes` may lack; `refs`: name
+    below refs/nobrakes -> object; `main`: the copy of main, or empty."""
 
     commit: str
     machine: str
@@ -94,10 +97,8 @@ class Fence:
                 return last
             known = _message(self.place, last)
             main = new if ref == self.main else str(known.get("main", ""))
-            landed = (
-                [*known.get("landed", ()), [old, new]] if ref in (self.main, remote.ref) else known.get("landed", ())
-            )
-            told = {**known, "main": main, "landed": landed}
+            landed = [*known.get("landed", ()), *([[old, new]] if ref in (self.main, remote.ref) else ())]
+            told = {**known, "main": main, "landed": landed[-_MAX_LANDED:]}
             return self._push(remote, {ref: (new, old)}, last, _tree_of(self.place, last), told)
 
     def save(self, remote: Remote, changes: bytes, main: str, attempts: int, runs: Sequence[str]) -> Reply:
@@ -113,7 +114,7 @@ class Fence:
                 moved = {f"{self.prefix}/refs/{one}": (wanted.get(one, ""), there.get(one, "")) for one in some}
                 listed = {**{one: there[one] for one in there if one not in some}}
                 listed |= {one: wanted[one] for one in some if one in wanted}
-                copy = objects.read(self.place, COPY) or ""
+                copy = _at(self.place, COPY) or ""
                 if main and main != copy:
                     moved[self.main] = (main, copy)
                     if not (content := remote.push_content(main)).ok:
@@ -121,7 +122,9 @@ class Fence:
                 tree = _tree(self.place, {CHANGES: changes, REFS: json.dumps(listed, sort_keys=True).encode()})
                 if not moved and last and tree == _tree_of(self.place, last):
                     return Reply(True)
-                told = {"attempts": attempts, "runs": list(runs), "main": main}
+                # what landed while these changes were read is not in them
+                landed = _message(self.place, last).get("landed", [])
+                told = {"attempts": attempts, "runs": list(runs), "main": main, "landed": landed}
                 said = self._push(remote, moved, last, tree, told)
                 if not said.ok or len(some) == len(names):
                     return said
@@ -129,25 +132,25 @@ class Fence:
     def fetched(self, remote: Remote) -> tuple[State | None, Reply]:
         """The remote's state, with all that it names, below THERE; None: there is none."""
         said = remote.fetch_all(f"+{self.prefix}/*:{THERE}/*")
-        commit = objects.read(self.place, f"{THERE}/state")
+        commit = _at(self.place, f"{THERE}/state")
         return (state_of(self.place, commit) if said.ok and commit else None), said
 
     def claim(self, remote: Remote, state: State) -> Reply:
         """Make the state of another machine this one's. Nothing here changes before the remote accepted it."""
         with _locked(self.lock):
-            before = {ref: objects.read(self.place, ref) for ref in (LAST, NEXT, COPY, NEWER)}
+            before = {ref: _at(self.place, ref) for ref in (LAST, NEXT, COPY, NEWER)}
             objects.update(self.place, {NEXT: None, NEWER: None})
             told = {"attempts": state.attempts, "runs": list(state.runs), "main": state.main}
             told["landed"] = list(state.landed)
             told["from"] = [state.machine, state.at]  # who continues after a kill says what was lost
             said = self._push(remote, {}, state.commit, _tree_of(self.place, state.commit), told)
-            claimed = objects.read(self.place, LAST) if said.ok else None
+            claimed = _at(self.place, LAST) if said.ok else None
             objects.update(self.place, {TAKING: claimed} if said.ok else before)
             return said
 
     def lost(self) -> str:
         """Which machine took over, and when; empty: none is known."""
-        seen = objects.read(self.place, NEWER)
+        seen = _at(self.place, NEWER)
         if seen is None:
             return ""
         found = _message(self.place, seen)
@@ -162,24 +165,24 @@ class Fence:
 
     def last(self) -> str:
         """The state that this machine pushed last; empty: none."""
-        return objects.read(self.place, LAST) or ""
+        return _at(self.place, LAST) or ""
 
     def saved_at(self) -> float | None:
         """When this machine pushed last; None: never."""
-        last = objects.read(self.place, LAST)
+        last = _at(self.place, LAST)
         found = _message(self.place, last).get("at") if last else None
         return float(found) if isinstance(found, int | float) else None
 
     def is_behind(self, changes: str) -> bool:
         """Whether refs or the file of changes differ from what was pushed last."""
-        last = objects.read(self.place, LAST) or ""
+        last = _at(self.place, LAST) or ""
         return _listed(self.place, last) != kept(self.place) or _blob(self.place, last, CHANGES) != content_of(changes)
 
     def _last(self, remote: Remote) -> str | Reply:
         """The state that the remote has from this machine; empty: none yet."""
         if why := self.lost():
             return Reply(False, why, refused=True, cause=Cause.TAKEN_OVER)
-        last, tried = objects.read(self.place, LAST) or "", objects.read(self.place, NEXT)
+        last, tried = _at(self.place, LAST) or "", _at(self.place, NEXT)
         if tried is None:
             return last
         there, said = remote.at(self.state)
@@ -240,14 +243,14 @@ class Takeover:
         if found is None:
             raise UsageError(
                 f"there is nothing to take over: no machine has pushed a state to {where}",
-                "The other machine's daemon pushes it once a minute, if its settings have the same table [takeover].",
+                "The other machine's daemon pushes it once a minute, if fleet.takeover_remote is set there too.",
             )
         return found
 
     def is_own(self, state: State) -> bool:
         """Whether this machine pushed it, and has nothing left to do."""
-        is_taken = objects.read(self.place, TAKING) is not None
-        return objects.read(self.place, LAST) == state.commit and not is_taken
+        is_taken = _at(self.place, TAKING) is not None
+        return _at(self.place, LAST) == state.commit and not is_taken
 
     def require_main(self, state: State) -> None:
         """Raises GitFailed where main here cannot follow the state's."""
@@ -267,7 +270,7 @@ class Takeover:
     def take(self, state: State) -> tuple[int, str]:
         """Claim the state at the remote, then set the refs and main here as it says. Returns (how many other refs were
         archived, why main waits). Raises GitFailed: nothing was changed."""
-        if objects.read(self.place, TAKING) is None or objects.read(self.place, LAST) != state.commit:
+        if _at(self.place, TAKING) is None or _at(self.place, LAST) != state.commit:
             said = self.fence.claim(self.remote, state)
             if not said.ok:
                 raise GitFailed(
@@ -314,7 +317,7 @@ class CopiedLander:
         return self.local.obstacle(new, old)
 
     def land(self, new: str, old: str) -> Land:
-        copy = objects.read(self.place, COPY) or ""
+        copy = _at(self.place, COPY) or ""
         if objects.main(self.place) == old and new not in (old, copy):
             if (reason := self.local.obstacle(new, old)) is not None:
                 return reason
@@ -328,6 +331,11 @@ class CopiedLander:
         """A person's commit on main; the next save brings it to the remote. Raises TakenOver."""
         self.fence.require()
         return make()
+
+
+def _at(place: Place, ref: str) -> str | None:
+    """Where the ref is; without a process if it is missing, since the daemon asks in each turn."""
+    return None if objects.is_gone(place.git_dir, ref) else objects.read(place, ref)
 
 
 @contextmanager
@@ -356,7 +364,7 @@ def kept(place: Place) -> dict[str, str]:
 def state_of(place: Place, commit: str) -> State:
     """Raises GitFailed: the commit holds no state."""
     found = _message(place, commit)
-    main = objects.read(place, f"{THERE}/main") or ""
+    main = _at(place, f"{THERE}/main") or ""
     try:
         runs = tuple(str(one)[:200] for one in found.get("runs", ()))
         landed = tuple((str(old), str(new)) for old, new in found.get("landed", ()))
@@ -374,9 +382,7 @@ def apply_refs(place: Place, state: State) -> int:
 
     A ref that differs here stays below archive/takeover-<the state's second>."""
     before, number = kept(place), int(state.at)
-    differing = {
-        name: oid for name, oid in before.items() if state.refs.get(name) != oid and not name.startswith("archive/")
-    }
+    differing = {name: oid for name, oid in before.items() if state.refs.get(name) != oid}
     wanted: dict[str, str | None] = {
         own_ref(f"archive/takeover-{number}/{name}"): oid for name, oid in differing.items()
     }
