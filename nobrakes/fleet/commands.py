@@ -19,7 +19,7 @@ _LOSSES_SHOWN = 5
 
 
 def show(app: "App", by: str) -> tuple[FleetView, str]:
-    """Show the nodes on which agents and checks run: their places, what runs where, and lost runs."""
+    """Show the nodes on which agents and checks run: their places, free memory, what runs where, and lost runs."""
     _require(app)
     found = _view(app, app.nodes.look(ANSWER_SECONDS))
     return found, "\n".join(_lines(found, app.store.now()))
@@ -69,7 +69,8 @@ def _lines(found: FleetView, now: float) -> list[str]:
         return out or [f'{one_line(found.scheduler)} has no node: start a worker with `--resources "place=4"`']
     if not found.trouble:
         out += [about.text().removesuffix(" (nobrakes fleet)")]
-    out += ["", *_table(("NODE", "PLACES", "TAKEN", "NOBRAKES", "PYTHON", "STATE"), list(map(_node_row, found.nodes)))]
+    head = ("NODE", "PLACES", "TAKEN", "CPU", "FREE MEMORY", "NOBRAKES", "PYTHON", "STATE")
+    out += ["", *_table(head, list(map(_node_row, found.nodes)))]
     if found.runs:
         out += ["", *_table(("RUNS ON", "BEAD", "ROLE", "AGENT", "PLACES", "RUN"), list(map(_run_row, found.runs)))]
     if found.losses:
@@ -87,7 +88,9 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
 def _node_row(one: Node) -> tuple[str, ...]:
     state = f"gets no work: {one.why}" if one.why else "drained" if one.is_drained else "ready"
     versions = one.about.get("nobrakes", "-"), one.about.get("python", "-")
-    return one.name, str(one.places), str(one.taken), *versions, state
+    cpu = "-" if one.cpu is None else f"{one.cpu:.0f} %"
+    memory = "-" if one.free is None or one.memory is None else f"{one.free / 1e9:.1f} of {one.memory / 1e9:.1f} GB"
+    return one.name, str(one.places), str(one.taken), cpu, memory, *versions, state
 
 
 def _run_row(one: NodeRun) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ class Gateway:
         self.trouble = "the scheduler was not asked yet"
         self.known: dict[str, dict[str, Any]] = {}
         self.places: dict[str, int] = {}
+        self.load: dict[str, dict[str, float]] = {}
         self.used: dict[str, dict[str, tuple[str, int]]] = {}
         self.losses: list[dict[str, Any]] = []
         self.asked_at = time.monotonic()
@@ -125,6 +126,7 @@ class Gateway:
             return
         workers = found["workers"]
         self.places = {one: int(about["resources"].get("place", 0)) for one, about in workers.items()}
+        self.load = {one: _load(about["metrics"].get(node.LOAD, {})) for one, about in workers.items()}
         self.used = {one: dict(map(_parsed, keys)) for one, keys in tasks.items() if one in workers}
         for one in [one for one in workers if one not in self.known]:
             self.known[one] = {"name": str(workers[one]["name"])[:100], "why": "it was not asked yet"}
@@ -160,6 +162,7 @@ class Gateway:
                 "address": one,
                 "name": about["name"],
                 "places": self.places.get(one, 0),
+                "load": self.load.get(one, {}),
                 "runs": {run: need for run, (_, need) in self.used.get(one, {}).items()},
                 "why": about["why"],
                 "about": about.get("about", {}),
@@ -317,6 +320,16 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             writer.write(block)
             await writer.drain()
         writer.write_eof()
+
+
+def _load(said: Any) -> dict[str, float]:
+    """What a worker says of its machine, which may be anything."""
+    numbers = said.items() if isinstance(said, dict) else ()
+    return {
+        name: value
+        for name, value in numbers
+        if name in ("cpu", "free", "memory") and isinstance(value, int | float) and 0 <= value < 1e18
+    }
 
 
 def _parsed(key: str) -> tuple[str, tuple[str, int]]:

@@ -41,7 +41,8 @@ _LARGEST = 4_000_000
 
 @frozen
 class Node:
-    """One machine that runs agents and checks. `why`: it gets no work, and why; `about`: versions."""
+    """One machine that runs agents and checks. `why`: it gets no work, and why; `about`: versions. `cpu` (percent of
+    all CPUs), `free` and `memory` (bytes): of the whole machine; null: not known."""
 
     address: str
     name: str
@@ -50,6 +51,9 @@ class Node:
     why: str = ""
     about: Mapping[str, str] = field(default_factory=dict)
     is_drained: bool = False
+    cpu: float | None = None
+    free: int | None = None
+    memory: int | None = None
 
     @property
     def taken(self) -> int:
@@ -291,6 +295,7 @@ def parsed(text: str, drained: Sequence[str] = ()) -> Fleet:
                 str(one["why"])[:500],
                 {str(name): str(value)[:300] for name, value in one["about"].items()},
                 str(one["name"])[:100] in drained,
+                *_load_of(one.get("load", {})),
             )
             for one in found["nodes"]
         ]
@@ -302,6 +307,12 @@ def parsed(text: str, drained: Sequence[str] = ()) -> Fleet:
         return Fleet(float(found["at"]), str(found["trouble"])[:500], tuple(nodes), tuple(losses))
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"the state of the nodes cannot be read: {error}") from error
+
+
+def _load_of(said: Mapping[str, float]) -> tuple[float | None, int | None, int | None]:
+    cpu, free, memory = map(said.get, ("cpu", "free", "memory"))
+    whole = None if free is None else int(free), None if memory is None else int(memory)
+    return (None if cpu is None else round(float(cpu), 1), *whole)
 
 
 def needs_of(config: "Config", paths: "Paths") -> dict[str, Any]:

@@ -46,6 +46,8 @@ from ..sandbox.closure import Bounds, Closure
 from ..walking import Beyond
 from . import parcel
 
+LOAD = "nobrakes"
+"""The name of a machine's load among the figures of its worker."""
 LEASE = 30.0
 """Seconds without a question after which a run's processes are killed."""
 GRACE = 5.0
@@ -65,10 +67,21 @@ def place() -> str:
     return process_environment().get("NOBRAKES_NODE") or os.path.join("/var/tmp", f"nobrakes-node-{os.getuid()}")
 
 
-async def describe(needs: str) -> str:
-    """What this machine is, as JSON. `needs`: as model.needs_of makes it."""
+async def describe(needs: str, dask_worker: Any = None) -> str:
+    """What this machine is, as JSON. `needs`: as model.needs_of makes it. From now on each heartbeat of the worker,
+    which Dask passes in, has the machine's load."""
     logging.getLogger("distributed.worker").addFilter(_is_question)
+    if dask_worker is not None:
+        dask_worker.metrics[LOAD] = load
     return json.dumps(await asyncio.to_thread(_describe, json.loads(needs)))
+
+
+def load(worker: object = None) -> dict[str, float]:
+    """How busy this machine is. Dask's own figures are of the worker's process, and agents and checks are others."""
+    import psutil  # type: ignore[import-untyped]  # Dask needs it
+
+    memory = psutil.virtual_memory()
+    return {"cpu": psutil.cpu_percent(), "free": memory.available, "memory": memory.total}
 
 
 def _is_question(record: logging.LogRecord) -> bool:

@@ -79,6 +79,7 @@ def test_work_of_two_attempts_on_nodes_is_merged(project: FleetProject, nodes: C
 
 def test_a_drained_node_gets_no_new_run_until_it_is_resumed(project: FleetProject, nodes: Cluster) -> None:
     project.ready("n1", "n2")
+    until(lambda: all(one["cpu"] is not None and one["free"] > 0 for one in project.nodes().values()))
     assert "no new run starts on n1; 0 runs still there" in project.nobrakes("fleet", "drain", "n1").stdout
     rows = [line.split() for line in project.nobrakes("fleet").stdout.splitlines() if line.startswith("n")]
     assert [(*row[:3], row[-1]) for row in rows[1:]] == [("n1", "4", "0", "drained"), ("n2", "4", "0", "ready")]

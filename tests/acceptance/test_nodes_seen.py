@@ -114,14 +114,20 @@ def test_fleet_shows_places_versions_what_runs_where_and_losses(made: Scripted, 
     folder.mkdir(exist_ok=True)
     (folder / SPEC).write_text(json.dumps({"session": own}))
     lost = {"at": time.time() - 90, "run": own, "node": "owl", "why": "the node owl does not answer (OSError)"}
-    nodes.are(node("fox", runs={own: 1, "1-agent-00000000": 2}), node("owl", why="other version"), lost=(lost,))
+    load = {"cpu": 37.4, "free": 12.3e9, "memory": 64e9}
+    fox = node("fox", runs={own: 1, "1-agent-00000000": 2}, load=load)
+    nodes.are(fox, node("owl", why="other version"), lost=(lost,))
     shown = made.nobrakes("fleet").stdout
     rows = [line.split() for line in shown.splitlines()]
-    assert ["fox", "4", "3", node("fox")["about"]["nobrakes"], "3.11.9", "ready"] in rows
+    said = ["37", "%", "12.3", "of", "64.0", "GB"]
+    assert ["fox", "4", "3", *said, node("fox")["about"]["nobrakes"], "3.11.9", "ready"] in rows
+    assert [one["cpu"] for one in made.ask("fleet")["nodes"]] == [37.4, None]
     assert [
         "owl",
         "4",
         "0",
+        "-",
+        "-",
         node("owl")["about"]["nobrakes"],
         "3.11.9",
         "gets",

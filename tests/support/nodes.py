@@ -36,13 +36,20 @@ class Nodes:
         (self.folder / "state.json").write_text(json.dumps(state))
 
 
-def node(name: str, places: int = 4, why: str = "", runs: dict[str, int] | None = None) -> dict[str, Any]:
+def node(
+    name: str,
+    places: int = 4,
+    why: str = "",
+    runs: dict[str, int] | None = None,
+    load: dict[str, float] | None = None,
+) -> dict[str, Any]:
     about = {"nobrakes": __version__, "python": "3.11.9"}
     return {
         "address": f"tcp://{name}:1",
         "name": name,
         "places": places,
         "runs": runs or {},
+        "load": load or {},
         "why": why,
         "about": about,
     }
