@@ -1,4 +1,4 @@
-"""CONTRIBUTING's recipes, followed in a copy: a command, an agent, a check reader and a notifier, and the gates are green.
+"""CONTRIBUTING's recipes, followed in a copy: a command, agents, a check reader and a notifier, and the gates are green.
 
 Each recipe names the files that it makes and those that it adds a line to; what it touches besides would be a lie.
 All of them together raise the budget by at most MAY_RAISE: by 400 lines and by the module of the agent.
@@ -125,6 +125,30 @@ def a_command(copy: Copy) -> None:
 
 
 def an_agent(copy: Copy) -> None:
+    """One by a profile, with the events that its CLI writes; it is not of npm, so no test installs it."""
+    copied, lines, _ = recipe("an agent")
+    before = copy.differs()
+    profile, events = "config/agents/opencode.toml", "tests/unit/agents/profile_events.py"
+    assert copied == {profile} and lines == {events}
+    text = copy.read(profile).replace('title = "OpenCode"', 'title = "Chime"').replace('"opencode"', '"chime"', 1)
+    text = re.sub(r"^install = .*", 'install = "pipx install chime"', text, flags=re.MULTILINE)
+    text = re.sub(r"^by = .*", 'by = "hand"', text, flags=re.MULTILINE)
+    assert 'program = "chime"' in text and 'by = "hand"' in text
+    copy.write("config/agents/chime.toml", text)
+    table = copy.read(events)
+    for name in ("BEGINS", "SAYS"):
+        [one] = re.findall(rf'^{name}: .*?^    ("opencode": [^\n]*\n)', table, re.MULTILINE | re.DOTALL)
+        table = table.replace(one, f"{one.replace('opencode', 'chime', 1)}    {one}")
+    copy.write(events, table)
+    assert copy.differs() - before == {"config/agents/chime.toml", events}
+    listed = copy.run(sys.executable, "-m", "nobrakes", "agent-profile", "list")
+    assert re.search("chime +Chime +tested with", listed), listed
+    copy.run(sys.executable, "-m", "docs.generate.reference", "--write", "docs/reference")
+    made = copy.differs() - before - {"config/agents/chime.toml", events}
+    assert all(name.startswith("docs/reference/") for name in made), "the rest is generated"
+
+
+def an_agent_with_hooks(copy: Copy) -> None:
     """One with code of its own."""
     copied, lines, _ = recipe("an agent with hooks")
     before = copy.differs()
@@ -267,7 +291,7 @@ def test_a_field_of_a_bead_is_told_once_and_comes_out_everywhere(tmp_path: Path)
 
 def test_whoever_follows_the_recipes_ends_with_green_gates(tmp_path: Path) -> None:
     copy = Copy(tmp_path / "copy")
-    for follow in (a_command, an_agent, a_check_reader, a_notifier):
+    for follow in (a_command, an_agent, an_agent_with_hooks, a_check_reader, a_notifier):
         follow(copy)
     copy.run(str(BIN / "ruff"), "check", "--fix", "--quiet", ".")  # as CONTRIBUTING says: mend what can be mended
     copy.run(str(BIN / "ruff"), "format", "--quiet", ".")
@@ -277,5 +301,6 @@ def test_whoever_follows_the_recipes_ends_with_green_gates(tmp_path: Path) -> No
     assert {name: more for name in now if (more := now[name] - before[name]) > MAY_RAISE.get(name, 0)} == {}
     now |= {name: before[name] + more for name, more in MAY_RAISE.items() if name.startswith("loads: ")}
     copy.write(budget, json.dumps(now, indent=2) + "\n")
-    suites = {one for of in ("a command", "an agent with hooks", "a check reader") for one in recipe(of)[2]}
+    followed = ("a command", "an agent", "an agent with hooks", "a check reader")
+    suites = {one for of in followed for one in recipe(of)[2] if one.startswith("tests/")}
     copy.is_green(*sorted(suites), "tests/integration/host/test_stderr_notices.py")
