@@ -405,16 +405,18 @@ class Session:
 
     def _reports(self, since: int) -> bytes:
         """The result files of the checks that were written since then, by the inode's own moment."""
-        parts = []
+        parts, size = [], 0
         checkout = self.here(self.spec["workspace"])
         for directory, glob in self.spec["reports"]:
             top = os.path.join(checkout, directory)
             if os.path.realpath(top) != os.path.normpath(os.path.join(os.path.realpath(checkout), directory)):
                 continue  # a link, which may lead out of the workspace
-            fresh = [path for path, (_, *times) in parcel.state_of(top).items() if times and times[2] >= since]
-            parts.append(parcel.pack(top, matching(fresh, (glob,)), os.path.join(self.spec["place"], directory)))
-        if sum(map(len, parts)) > _MAX_REPORTS:
-            raise ValueError(f"the result files of the checks have more than {_MAX_REPORTS >> 20} MB")
+            files = parcel.state_of(top)
+            fresh = matching([path for path, (_, *times) in files.items() if times and times[2] >= since], (glob,))
+            size += sum(files[path][1] for path in fresh)
+            if size > _MAX_REPORTS:
+                raise ValueError(f"the result files of the checks have more than {_MAX_REPORTS >> 20} MB")
+            parts.append(parcel.pack(top, fresh, os.path.join(self.spec["place"], directory)))
         return b"".join(parts)
 
     def stop(self, number: str) -> None:

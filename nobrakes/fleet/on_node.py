@@ -39,7 +39,8 @@ _TIMEOUT = 60.0
 _OURS = ("NOBRAKES_RUN", "NOBRAKES_WAKE", "PWD", "OLDPWD")
 _ANSWERS_SOON = 0.25
 _BETWEEN = 0.005
-_MAX_STDIN = 64 << 20
+_MAX_STDIN = 48 << 20
+"""Less than a message carries, since the command's words and environment come before it."""
 _FAILED = 125
 
 

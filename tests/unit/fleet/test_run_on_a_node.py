@@ -3,13 +3,14 @@
 import json
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nobrakes.fleet import node, on_node, parcel
+from nobrakes.host.confine import Confined
 from nobrakes.programs import NODE_FAILED, NODE_LOST
 
 MB = 1 << 20
@@ -55,9 +56,9 @@ def test_a_command_that_a_node_refuses_ends_as_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "remote.json").write_text(json.dumps({"session": "one-1", "line": "line"}))
-    monkeypatch.setattr(on_node.Remote, "run", raising(on_node.Refused("its input has more than 64 MB")))
+    monkeypatch.setattr(on_node.Remote, "run", raising(on_node.Refused("its input has more than 48 MB")))
     assert on_node.run([str(tmp_path / "remote.json"), "", "--", "true"]) == 125
-    assert "nobrakes cannot run this on a node: its input has more than 64 MB" in capfd.readouterr().err
+    assert "nobrakes cannot run this on a node: its input has more than 48 MB" in capfd.readouterr().err
     assert not list(tmp_path.glob("remote.[lf]*"))
 
 
@@ -95,3 +96,44 @@ def test_a_node_sends_large_folders_in_parts_and_nothing_twice(tmp_path: Path) -
     (here / "deep" / "log3").write_bytes(b"new")
     part, is_more = session._changes(is_all=True)
     assert [path for path, *_ in parcel.entries(part)] == ["agents/claude/deep/log3"] and not is_more
+
+
+class Checkout(node.Session):
+    """A session with a workspace alone, whose git runs without a sandbox."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.spec: dict[str, Any] = {"workspace": "w", "place": "work", "reports": [["one", "*.xml"], ["two", "*.xml"]]}
+
+    def here(self, text: str) -> str:
+        return str(self.folder)
+
+    def _confined(self, environment: Mapping[str, str]) -> Confined:
+        return Confined()
+
+
+def test_result_files_that_are_too_large_together_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    for path, size in (("one/a.xml", 11 * MB), ("two/b.xml", 11 * MB), ("two/c.txt", 11 * MB)):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        with (tmp_path / path).open("wb") as file:
+            file.truncate(size)
+    found = list(parcel.entries(Checkout(tmp_path)._reports(0)))
+    assert [(path, len(content)) for path, _, _, content in found] == [
+        ("work/one/a.xml", 11 * MB),
+        ("work/two/b.xml", 11 * MB),
+    ]
+    with (tmp_path / "two" / "d.xml").open("wb") as file:
+        file.truncate(1 << 34)
+    with pytest.raises(ValueError, match="the result files of the checks have more than 24 MB"):
+        Checkout(tmp_path)._reports(0)
+
+
+def test_a_workspace_whose_ignored_files_git_cannot_list_is_not_sent_whole(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text("built\n")
+    (tmp_path / "built").mkdir()
+    (tmp_path / "built" / "one").write_text("1")
+    assert Checkout(tmp_path)._ignored(str(tmp_path)) == ["built"]
+    (tmp_path / ".git" / "config").write_text("[broken")
+    with pytest.raises(ValueError, match=r"git cannot list the ignored files of the workspace: .*bad config"):
+        Checkout(tmp_path)._ignored(str(tmp_path))
