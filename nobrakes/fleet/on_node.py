@@ -71,7 +71,7 @@ def run(words: "list[str]") -> int:
         return _lose(folder, NODE_LOST, str(error))
     except Failed as error:
         return _lose(folder, NODE_FAILED, str(error))
-    except (OSError, parcel.Broken, KeyError, TypeError, ValueError) as error:
+    except (OSError, MemoryError, RecursionError, parcel.Broken, KeyError, TypeError, ValueError) as error:
         # a full disk here, or an answer that no node of ours gives: nobody can say how the command ended
         return _lose(folder, NODE_FAILED, f"its answer cannot be used ({type(error).__name__}: {error})"[:500])
 
@@ -194,6 +194,8 @@ class Remote:
         while "busy" in said:  # as long as the run's own time allows
             said, told = self._line.call("open", session=self.session, **asks)
         self._node, known = str(said["node"]), json.loads(told)
+        if not isinstance(known, list):
+            raise parcel.Broken("its commits are not a list")
         for part in _parts(_pack_of(spec["git"], spec["commits"], known)):
             self._call("receive", part, what="objects")
         words = json.dumps({**spec, "new": [one for one in spec["commits"] if one not in known]}).encode()
@@ -235,7 +237,8 @@ class Remote:
             answers = channel.answers() if channel else b""
             wait = 0.05 if channel and channel.is_waiting else 1.0
             said, body = self._call("exchange", answers, number=number, wait=wait)
-            out, err = int(said["out"]), int(said["err"])
+            out = _whole(said, "out", 0, len(body))
+            err = _whole(said, "err", 0, len(body) - out)
             _write(1, body[:out])
             _write(2, body[out : out + err])
             if news := body[out + err :]:
@@ -247,7 +250,7 @@ class Remote:
                 with open(os.path.join(self.folder, _ALIVE), "w", encoding="utf-8") as file:
                     file.write(alive)
             if said["code"] is not None:
-                code = int(said["code"])
+                code = _whole(said, "code", -64, 255)
                 return 128 - code if code < 0 else code
 
     def _place(self, news: bytes) -> None:
@@ -269,6 +272,14 @@ class Remote:
             if len(parts) * parcel.PART > parcel.MAX_PARCEL:
                 raise parcel.Broken("the work of the run is too large")
         parcel.unpack(self.spec["root"], b"".join(parts), (*self.spec["lets_in"], self.spec["place"]))
+
+
+def _whole(said: "dict[str, Any]", name: str, least: int, most: int) -> int:
+    """A whole number of an answer. Raises Broken, KeyError."""
+    found = said[name]
+    if type(found) is not int or not least <= found <= most:
+        raise parcel.Broken(f"its {name} is {str(found)[:50]}")
+    return found
 
 
 def _read(path: str) -> str:

@@ -11,7 +11,7 @@ import os
 import stat
 import struct
 
-from ..walking import FOLDER, folder_below, walk, within
+from ..walking import DEEPEST, FOLDER, folder_below, walk, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ PART = 8 << 20
 """Bytes of a parcel that one message carries."""
 MAX_PARCEL = 4 << 30
 MAX_ENTRIES = 1_000_000
+_MAX_DEPTH = 2 * DEEPEST
+"""Of an entry: a workspace's place, and what `state_of` finds in it."""
 _LENGTHS = struct.Struct("!IQ")
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -166,8 +168,14 @@ def entries(parcel: bytes) -> "Iterator[tuple[str, str, int, bytes]]":
         if not is_sound or count > MAX_ENTRIES or end + 1 + size > len(parcel):
             raise Broken("a parcel has an entry that is none")
         parts = path.split("/")
-        if any(part in ("", ".", "..") for part in parts) or "\0" in path or len(path) > 4000:
+        if any(part in ("", ".", "..") for part in parts) or "\0" in path:
             raise Broken("an entry of a parcel leads elsewhere")
+        if len(path) > 4000 or len(parts) > _MAX_DEPTH:
+            raise Broken("an entry of a parcel lies too deep")
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            raise Broken("an entry of a parcel has a name that no file can have") from None
         place = end + 1 + size
         yield path, kind, mode, parcel[end + 1 : place]
 
@@ -226,16 +234,24 @@ def _written(folder: int, name: str, kind: str, mode: int, content: bytes) -> No
         _removed(folder, name)
         os.symlink(os.fsdecode(content), name, dir_fd=folder)
     elif kind == "file":
-        new = f".{name[:100]}.{os.getpid()}.new"
-        with open(os.open(new, _NEW, mode & 0o755, dir_fd=folder), "wb") as file:
-            file.write(content)
+        new = f".nobrakes.{os.getpid()}.new"  # not of the name, which may be as long as a name can be
         try:
-            os.rename(new, name, src_dir_fd=folder, dst_dir_fd=folder)
-        except IsADirectoryError:
-            _removed(folder, name)
-            os.rename(new, name, src_dir_fd=folder, dst_dir_fd=folder)
+            with open(os.open(new, _NEW, mode & 0o755, dir_fd=folder), "wb") as file:
+                file.write(content)
+            _moved(folder, new, name)
+        except BaseException:
+            _removed(folder, new)
+            raise
     else:
         raise Broken("a parcel has an entry of an unknown kind")
+
+
+def _moved(folder: int, new: str, name: str) -> None:
+    try:
+        os.rename(new, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except IsADirectoryError:
+        _removed(folder, name)
+        os.rename(new, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _removed(folder: int, name: str) -> None:

@@ -81,6 +81,29 @@ def test_other_bytes_are_refused_or_write_nothing_outside(data: bytes) -> None:
     assert all(not path.startswith("/") and ".." not in path.split("/") for path, *_ in found)
 
 
+@pytest.mark.parametrize("name", ["x" * 255, "\u732b" * 85, "\U0001f408" * 63])
+def test_a_name_as_long_as_a_name_can_be_travels(tmp_path: Path, name: str) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    (here / name).write_text("mine")
+    parcel.unpack(str(there), parcel.pack(str(here), [name]))
+    assert os.listdir(there) == [name]
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="name too long"):
+        parcel.unpack(str(tmp_path), entry("x" * 256))
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_takes_the_place_of_a_folder_and_a_folder_that_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a" / "deep").mkdir(parents=True)
+    (tmp_path / "b").write_text("mine")
+    parcel.unpack(str(tmp_path), entry("a", content=b"file") + entry("b/c", content=b"inner"))
+    assert ((tmp_path / "a").read_text(), (tmp_path / "b" / "c").read_text()) == ("file", "inner")
+
+
 def test_a_device_or_a_pipe_does_not_travel(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert parcel.pack(str(tmp_path), ["pipe"]) == b""
