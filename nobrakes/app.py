@@ -342,9 +342,9 @@ def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelS
 
     def answer(owner: str, request: bytes | None) -> bytes:
         from .agents.db.channel_answers import reply
-        from .agents.service import folder, forging, own_bead
+        from .agents.service import folder, own_work
 
-        calls = {**own_bead.CALLS, **forging.CALLS, **folder.CALLS}
+        calls = {**own_work.CALLS, **folder.CALLS}
         return reply(paths.database, partial(_keep_up, paths), calls, owner, request)
 
     return FolderChannelServer(paths.ports, Trash(paths.trash), answer, tell)

@@ -65,21 +65,21 @@ class Operation:
 
 
 def _bead() -> Reply:
-    from . import own_bead
+    from . import own_work
 
-    return Reply(*client.call("bead", calls=own_bead.CALLS))
+    return Reply(*client.call("bead", calls=own_work.CALLS))
 
 
 def _attempts() -> Reply:
-    from . import own_bead
+    from . import own_work
 
-    return Reply(*client.call("attempts", calls=own_bead.CALLS))
+    return Reply(*client.call("attempts", calls=own_work.CALLS))
 
 
 def _whats_next() -> Reply:
-    from . import own_bead
+    from . import own_work
 
-    found = own_bead.next_steps()
+    found = own_work.next_steps()
     return Reply({"next": list(found)}, "\n".join(found))
 
 
@@ -118,9 +118,9 @@ def _answered(number: int, answer: "str | None") -> Reply:
 
 
 def _request_review(plan: str, wait: float) -> Reply:
-    from . import own_bead
+    from . import own_work
 
-    number, decision = own_bead.request_review(plan, wait)
+    number, decision = own_work.request_review(plan, wait)
     text = client.plan_waits(number) if decision is None else decision
     return Reply({"escalation": number, "decision": decision}, text)
 
@@ -148,12 +148,12 @@ def _done(outcome: str, summary: str, blockers: str, learnings: str, discard_bra
 
 
 def _forging(name: str) -> "Callable[..., Reply]":
-    """Imports forging only when it is called."""
+    """Imports own_work only when it is called."""
 
     def perform(**given: "Any") -> Reply:
-        from . import forging
+        from . import own_work
 
-        return Reply(*getattr(forging, name)(**given))
+        return Reply(*getattr(own_work, name)(**given))
 
     return perform
 

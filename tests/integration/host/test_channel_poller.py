@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.agents.db.channel_answers import reply
 from nobrakes.agents.service import folder as agents_side
-from nobrakes.agents.service import own_bead
+from nobrakes.agents.service import own_work
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.errors import DoorClosed, Stale, UsageError
 from nobrakes.events.kinds import Kind
@@ -31,7 +31,7 @@ class Scene:
         self.keeper = FolderChannelServer(
             str(folder / "doors"),
             Trash(str(folder / "trash")),
-            lambda n, asked: reply(self.database, lambda: None, own_bead.CALLS, n, asked),
+            lambda n, asked: reply(self.database, lambda: None, own_work.CALLS, n, asked),
         )
         assert self.keeper.begin(self.run) == str(self.door)
         monkeypatch.setenv("NOBRAKES_TOKEN", self.mine.token)

@@ -12,7 +12,7 @@ from nobrakes import mcp_server
 from nobrakes.agents import adapter
 from nobrakes.agents.db import edits
 from nobrakes.agents.db.channel_answers import reply
-from nobrakes.agents.service import agent_api, board_api, client, forging, own_bead
+from nobrakes.agents.service import agent_api, board_api, client, own_work
 from nobrakes.beads.model import Bead, BeadType, Outcome, Role, Status
 from nobrakes.cli import agent as commands
 from nobrakes.command_table import COMMANDS
@@ -26,7 +26,7 @@ from nobrakes.projects.service import coding
 from nobrakes.store import create_store
 from nobrakes.trash import Trash
 
-CALLS = {**own_bead.CALLS, **forging.CALLS}
+CALLS = own_work.CALLS
 PLANNED = {"labels": ("plan-review",), "acceptance": ("it is parsed", "errors are told")}
 
 
@@ -261,7 +261,7 @@ def replies(folder, confined, monkeypatch):
 
 @pytest.mark.slow
 def test_every_operation_gives_the_same_in_a_sandbox_and_without(tmp_path, monkeypatch):
-    monkeypatch.setattr(own_bead, "new_nonce", lambda: "0" * 12)
+    monkeypatch.setattr(own_work, "new_nonce", lambda: "0" * 12)
     outside = replies(tmp_path / "outside", False, monkeypatch)
     inside = replies(tmp_path / "inside", True, monkeypatch)
     assert outside == inside

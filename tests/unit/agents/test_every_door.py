@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.agents.db.channel_answers import reply
 from nobrakes.agents.quoting import TITLES
-from nobrakes.agents.service import agent_api, forging, own_bead
+from nobrakes.agents.service import agent_api, own_work
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.cli import main
 from nobrakes.errors import NobrakesError
@@ -18,7 +18,7 @@ from nobrakes.sessions.model import SessionKind
 from nobrakes.store import Store, create_store
 from nobrakes.trash import Trash
 
-CALLS = {**own_bead.CALLS, **forging.CALLS}
+CALLS = own_work.CALLS
 HOLDERS = (*Role, *SessionKind)
 GIVEN = {"findings": '{"findings": []}', "plan": "beads: [{id: x, title: X}]", "number": 1}
 INTERNAL = 70

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.agents.service import agent_api, own_bead
+from nobrakes.agents.service import agent_api, own_work
 from nobrakes.beads.model import Bead, Outcome, Role, Status
 from nobrakes.cli import hot, main
 from nobrakes.errors import UsageError
@@ -35,7 +35,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setenv("NOBRAKES_HOME", str(folder))
     monkeypatch.setenv("NOBRAKES_TOKEN", attempt.token)
     monkeypatch.delenv("NOBRAKES_WORKSPACE", raising=False)
-    monkeypatch.setattr(own_bead, "new_nonce", lambda: "0" * 12)
+    monkeypatch.setattr(own_work, "new_nonce", lambda: "0" * 12)
     return store
 
 
