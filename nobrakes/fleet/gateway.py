@@ -35,6 +35,8 @@ _LONG_SECONDS = 600.0
 _LONG = ("receive", "prepare", "collect")
 """Questions whose answers may take long, since they carry whole repositories."""
 _BEGIN_SECONDS = 10.0
+_FORGOTTEN_SECONDS = 10.0
+"""Seconds after which the scheduler surely knows that a run is over."""
 _TASK = "nobrakes-run"
 
 
@@ -56,6 +58,8 @@ class Gateway:
         self._choosing = asyncio.Lock()
         self._listener: asyncio.Server | None = None
         self._opened: dict[str, tuple[str, str, int, float]] = {}
+        self._closed: dict[str, float] = {}
+        self._freed = asyncio.Event()
         self._lines = 0
 
     async def run(self) -> None:
@@ -215,7 +219,11 @@ class Gateway:
         words = {name: value for name, value in asked.items() if name not in ("node", "session", "call")}
         try:
             seconds = _LONG_SECONDS if call in _LONG else _CALL_SECONDS
-            return _checked(await self._on(address, node.ask, session, call, json.dumps(words), body, seconds=seconds))
+            found = _checked(await self._on(address, node.ask, session, call, json.dumps(words), body, seconds=seconds))
+            if call == "close":  # its places are free now, and not when the scheduler is asked again
+                self._closed[session] = time.monotonic()
+                self._freed.set()
+            return found
         except Exception as error:
             return self._failed(session, address, error)
 
@@ -278,7 +286,10 @@ class Gateway:
             ]
             if best:
                 return max(best)[1]
-            await asyncio.sleep(0.2)
+            self._freed.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await self._freed.wait()
         return None
 
     def _taken(self, address: str) -> int:
@@ -289,7 +300,8 @@ class Gateway:
                 del self._opened[run]
             elif at == address:
                 runs.setdefault(run, (role, need))
-        return sum(need for _, need in runs.values())
+        self._closed = {run: since for run, since in self._closed.items() if now - since < _FORGOTTEN_SECONDS}
+        return sum(need for run, (_, need) in runs.items() if run not in self._closed)
 
 
 def _checked(found: Any) -> tuple[dict[str, Any], bytes]:
