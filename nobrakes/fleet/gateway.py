@@ -7,7 +7,8 @@
 2. A run is a Dask task that holds places of one node (a worker's resource `place`). It is pinned to that node, so Dask
    never starts it elsewhere, and its name says how many places it takes, so that daemons share a cluster.
 3. A run whose program went away without a goodbye is killed on its node.
-4. It writes what it knows of the nodes to `state.json` in its folder, and ends when nobody has asked for long.
+4. It writes what it knows of the nodes to `own/state.json` in its folder, and ends when nobody has asked for long. It
+   writes nothing elsewhere: other programs write and open what else lies in that folder.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ from distributed import Client, Security, fire_and_forget
 
 from .. import __version__
 from . import node, parcel
-from .model import LINE, SETTINGS, STATE, drained
+from .model import LINE, LOCK, SETTINGS, STATE, drained
 
 LOOK_SECONDS = 1.0
 IDLE_SECONDS = 120.0
@@ -129,7 +130,7 @@ class Gateway:
             self._write()
             return
         workers = found["workers"]
-        self.places = {one: int(about["resources"].get("place", 0)) for one, about in workers.items()}
+        self.places = {one: _place_count(about["resources"]) for one, about in workers.items()}
         self.load = {one: _load(about["metrics"].get(node.LOAD, {})) for one, about in workers.items()}
         self.used = {one: dict(map(_parsed, keys)) for one, keys in tasks.items() if one in workers}
         for one in [one for one in workers if one not in self.known]:
@@ -144,7 +145,7 @@ class Gateway:
         """Ask a node what it is. One that does not answer is asked again, and nobody waits for it."""
         try:
             said = json.loads(await self._on(address, node.describe, json.dumps(self.settings["needs"])))
-            about = {str(name): str(value) for name, value in said.items()}
+            about = {str(name)[:100]: str(value)[:1000] for name, value in list(said.items())[:50]}
             self.known[address] |= {"about": about, "why": self._objection(about)}
         except Exception:
             if address in self.known:
@@ -344,6 +345,14 @@ def _load(said: Any) -> dict[str, float]:
     }
 
 
+def _place_count(resources: dict[str, Any]) -> int:
+    """The places of a node; none, if it names a number that is none."""
+    try:
+        return int(resources.get("place", 0))
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
 def _parsed(key: str) -> tuple[str, tuple[str, int]]:
     """(run, (role, places)) of a task's name; other people's tasks take no place of ours."""
     parts = str(key).split(":")
@@ -354,7 +363,7 @@ def _parsed(key: str) -> tuple[str, tuple[str, int]]:
 
 def main(folder: str) -> int:
     """The helper; it ends at once if another one is at work in this folder."""
-    lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.open(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from ..ports import Ports
 
 FOLDER = "fleet"
-LINE = "line"
-"""The socket of the helper that talks to the nodes, in its folder."""
-STATE = "state.json"
+OWN = "own"
+"""In the folder of the helper that talks to the nodes: all that the helper can write."""
+LINE = os.path.join(OWN, "line")
+"""The helper's socket, in its folder."""
+STATE = os.path.join(OWN, "state.json")
+LOCK = os.path.join(OWN, "lock")
 DRAINED = "drained.json"
 SETTINGS = "settings.json"
 """What the helper was started with, in its folder."""
@@ -165,7 +168,7 @@ def known(paths: "Paths") -> Fleet:
         found = parsed(text, drained(folder))
     except ValueError:
         return Fleet(0.0, NOT_YET)
-    return replace(found, trouble=NOT_NOW) if abs(time.time() - found.at) > OLD else found
+    return replace(found, trouble=NOT_NOW) if not abs(time.time() - found.at) <= OLD else found
 
 
 def drained(folder: str) -> tuple[str, ...]:
@@ -305,7 +308,7 @@ def parsed(text: str, drained: Sequence[str] = ()) -> Fleet:
         ]
         nodes.sort(key=lambda one: one.name)
         return Fleet(float(found["at"]), str(found["trouble"])[:500], tuple(nodes), tuple(losses))
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"the state of the nodes cannot be read: {error}") from error
 
 

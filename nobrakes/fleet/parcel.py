@@ -67,20 +67,20 @@ def header_of(words: bytes) -> "dict[str, Any]":
 
 
 def connected(path: str) -> "socket.socket":
-    """A connection to the Unix socket, whose path may have any length. Raises OSError."""
+    """A connection to the Unix socket, whose path may have any length, and no link in its place. Raises OSError."""
     import socket
 
-    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
+    held = os.open(path, getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            line.connect(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+            line.connect(f"/proc/self/fd/{held}")
         except OSError:
             line.close()
             raise
         return line
     finally:
-        os.close(folder)
+        os.close(held)
 
 
 def _exactly(line: "socket.socket", size: int) -> bytes:

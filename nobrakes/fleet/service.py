@@ -27,6 +27,7 @@ from .model import (
     LINE,
     NOT_YET,
     OLD,
+    OWN,
     SETTINGS,
     Fleet,
     FleetView,
@@ -113,7 +114,7 @@ class Nodes:
         if why := self.why_not():
             return why
         self._started_at = now
-        private_folder(self.folder)
+        private_folder(os.path.join(self.folder, OWN))
         write_atomic(settings, words)  # a helper that was started with others ends when it reads them
         argv = self._confined((sys.executable, "-P", "-m", "nobrakes.fleet.gateway", self.folder))
         with open(os.path.join(self.folder, LOG), "ab") as log:
@@ -147,15 +148,17 @@ class Nodes:
         return True
 
     def _confined(self, argv: Argv) -> Argv:
-        """Without home, repository and network, but the scheduler's address."""
+        """Without home, repository and network, but the scheduler's address. It can write one folder, in which no other
+        program writes: else a link in there could lead that program elsewhere."""
         settings = self._config()
         if settings.sandbox.mode == "none":
             return argv
         fleet = settings.fleet
         closure = Closure(
-            self.folder,
+            os.path.join(self.folder, OWN),
             system_paths.machine(self._environment),
             hidden=(self._paths.root,),
+            inner=(self.folder,),
             read=tuple(path for path in (PACKAGE, fleet.ca, fleet.certificate, fleet.key) if path),
             network="provider",
             hosts=_addresses(fleet.scheduler),

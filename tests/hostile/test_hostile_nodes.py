@@ -57,7 +57,8 @@ def why(project: FleetProject, name: str) -> str:
 
 def test_a_pickle_that_runs_code_reaches_nothing_of_the_person(tmp_path: Path, nodes: Cluster) -> None:
     project = project_of(tmp_path, nodes)
-    inside = project.folder / ".nobrakes" / "fleet" / "ran"
+    fleet = project.folder / ".nobrakes" / "fleet"
+    inside = fleet / "own" / "ran"
     outside = [
         Path(os.environ["HOME"], "ran"),
         tmp_path / "ran",
@@ -67,6 +68,7 @@ def test_a_pickle_that_runs_code_reaches_nothing_of_the_person(tmp_path: Path, n
     outside += [
         project.folder / ".nobrakes" / "ran",
         project.folder / ".nobrakes" / "wake" / "ran",
+        fleet / "ran",
         Path("/var/tmp/ran"),
     ]
     preload = tmp_path / "evil.py"

@@ -91,7 +91,7 @@ class Liar:
 
     def _serve_all(self) -> None:
         asyncio.set_event_loop(self._loop)
-        path = self.nodes.folder / "line"
+        path = self.nodes.folder / "own" / "line"
         here = os.open(path.parent, os.O_RDONLY)  # a socket's path must be short
         server = asyncio.start_unix_server(self._serve, f"/proc/self/fd/{here}/{path.name}")
         held = self._loop.run_until_complete(server)

@@ -21,8 +21,8 @@ class Nodes:
 
     def __init__(self, root: Path) -> None:
         self.folder = root / ".nobrakes" / "fleet"
-        self.folder.mkdir(mode=0o700, exist_ok=True)
-        self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        (self.folder / "own").mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = os.open(self.folder / "own" / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def close(self) -> None:
@@ -33,7 +33,7 @@ class Nodes:
     ) -> None:
         """What is known of them from now on."""
         state = {"at": at or time.time() + 10, "trouble": trouble, "nodes": nodes, "losses": lost}
-        (self.folder / "state.json").write_text(json.dumps(state))
+        (self.folder / "own" / "state.json").write_text(json.dumps(state))
 
 
 def node(
