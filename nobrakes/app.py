@@ -342,10 +342,9 @@ def _agent_channel(paths: Paths, tell: Callable[[str], None]) -> "FolderChannelS
 
     def answer(owner: str, request: bytes | None) -> bytes:
         from .agents.db.channel_answers import reply
-        from .agents.service import folder, own_work
+        from .agents.service.own_work import CALLS
 
-        calls = {**own_work.CALLS, **folder.CALLS}
-        return reply(paths.database, partial(_keep_up, paths), calls, owner, request)
+        return reply(paths.database, partial(_keep_up, paths), CALLS, owner, request)
 
     return FolderChannelServer(paths.ports, Trash(paths.trash), answer, tell)
 

@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
         why = decide(call, place)
         asks = asks_first(call, place) if why is None else None
         if asks is not None:
-            from nobrakes.agents.service.folder import why_not
+            from nobrakes.agents.service.own_work import why_not
 
             why = why_not(*asks)
     except Exception as error:  # whatever it is, it is a no

@@ -4,7 +4,7 @@
 2. What cannot be answered now (a full disk) waits, also for the next daemon.
 3. Frequent callers take turns with others.
 4. The system reports new requests (`Inboxes`), so silent agents cost nothing. If that fails, whoever waits repeats it
-   (agents.service.folder).
+   (agents.service.client).
 """
 
 import contextlib

@@ -103,7 +103,7 @@ def _ask(question: str, wait: float, **said: "Any") -> Reply:
     """`said`: the arguments of _FORM."""
     form = None
     if any(said.values()):
-        from .folder import form_of
+        from .own_work import form_of
 
         form = form_of(**said)
     return _answered(*client.ask(question, wait, form))
@@ -136,9 +136,9 @@ def _escalate(suggestion: str, detail: str, severity: str) -> Reply:
 
 
 def _test(check: str) -> Reply:
-    from . import folder
+    from . import own_work
 
-    return Reply(*folder.test(check))
+    return Reply(*own_work.test(check))
 
 
 def _done(outcome: str, summary: str, blockers: str, learnings: str, discard_branch: bool) -> Reply:

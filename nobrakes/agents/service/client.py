@@ -63,14 +63,62 @@ def call(name: str, *arguments: "Any", calls: "Calls | None" = None) -> "Any":
     """A function of `calls`, or of agents.db.edits, for this process' attempt; in a sandbox the daemon calls it."""
     path, token = key()
     if is_confined():
-        from . import folder
-
-        return folder.call(token, name, *arguments)
+        return _over_channel(token, name, *arguments)
     if calls is not None:
         return calls[name][0](path, token, *arguments)
     from ..db import edits
 
     return getattr(edits, f"agent_{name}")(path, token, *arguments)
+
+
+# The channel out of a sandbox: the functions of agents.db.edits by name, with the same arguments. A request is whole or
+# not there, and stays when nobody answers; who is not answered soon says again that it lies there.
+TIMEOUT = 100.0
+"""Seconds to wait for an answer, enough for a daemon's restart."""
+LOOK = 0.02
+"""Maximal seconds between two looks; the first follow faster."""
+SOON = 0.25
+"""Seconds without an answer before the request is announced again; then in longer steps."""
+
+
+def _over_channel(token: str, name: str, *arguments: "Any") -> "Any":
+    """The daemon's answer. Raises its error, or DoorClosed on a timeout."""
+    from ...lightjson import dumps, loads
+
+    door = os.environ["NOBRAKES_DOOR"]
+    request = f"{time.time_ns():x}-{os.getpid()}-{os.urandom(4).hex()}.json"
+    temporary = os.path.join(door, "in", f".{request}")
+    with open(temporary, "x", encoding="utf-8", errors="replace") as file:
+        file.write(dumps({"token": token, "call": name, "arguments": arguments}))
+    os.rename(temporary, os.path.join(door, "in", request))
+    answer = os.path.join(door, "out", request)
+    _await(answer, os.path.join(door, "in", paths.AGAIN))
+    with open(answer, encoding="utf-8") as file:
+        said = loads(file.read())
+    if "error" in said:
+        from ... import errors
+
+        kind, message, hint = said["error"]
+        raise getattr(errors, kind, errors.NobrakesError)(message, hint)
+    return said["value"]
+
+
+def _await(answer: str, again: str) -> None:
+    begun = time.monotonic()
+    waited, soon = 0.0, SOON
+    while not os.path.exists(answer):
+        if waited > TIMEOUT:
+            from ...errors import DoorClosed
+
+            raise DoorClosed("nobrakes does not answer now; your message is stored for it")
+        if waited > soon:
+            soon = 2 * waited
+            from contextlib import suppress
+
+            with suppress(OSError):  # the request lies there all the same
+                os.close(os.open(again, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        time.sleep(min(LOOK, LOOK / 20 + waited / 4))
+        waited = time.monotonic() - begun
 
 
 def cleaned(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What an agent reads and hands in: its own bead, a feature's plan, a review, a text. Nothing else is reachable.
+"""What an agent reads, asks and hands in: its own bead, a feature's plan, a review, a text. Nothing else is reachable.
 
 1. The token decides which bead; no operation takes a bead's id.
 2. Other agents' text is fenced with a nonce and bounded, as in a prompt.
@@ -20,7 +20,7 @@ from . import client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from ...sessions.model import Session, Turn
@@ -290,11 +290,103 @@ def _document(path: str, token: str, text: str, kind: str) -> int:
         store.close()
 
 
+# What the guard does about a command that a person says yes to first: it asks once, and lets it through once.
+def why_not(command: str, pattern: str) -> "str | None":
+    """Why the command may not run now; None: a person approved it, and this uses up the approval."""
+    from ..db.channel_answers import NO, YES
+
+    number, said = client.call("permit", command, calls=CALLS)
+    if said == YES:
+        return None
+    if said == NO:
+        return f"a person refused this command (question {number}): continue without the command"
+    return (
+        f"a person must approve `{pattern}` first; question {number} asks for it. Try no other way: commit, and end "
+        "with NOBRAKES: BLOCKED. After the approval, call exactly the same command again: the command then runs once."
+    )
+
+
+def _permit(path: str, token: str, command: str) -> "tuple[int, str]":
+    from ..db.channel_answers import agent_permit
+
+    return agent_permit(path, token, command)
+
+
+def form_of(
+    option: "Sequence[str]",
+    recommend: "Sequence[str]",
+    checkbox: bool,
+    yes_no: bool,
+    long: bool,
+    optional: bool,
+    priority: "int | None",
+    context: str,
+) -> "dict[str, Any] | None":
+    """The form as JSON values. Raises UsageError."""
+    from ...decisions.forms import DEFAULT_PRIORITY, as_values, made
+    from ...errors import UsageError
+
+    kinds = [name for name, wanted in (("yes-no", yes_no), ("long", long), ("options", bool(option))) if wanted]
+    if len(kinds) > 1 or (checkbox and not option):
+        if checkbox and not option:
+            raise UsageError("a checkbox needs options", 'Repeat --option "LABEL: what it means; costs …".')
+        raise UsageError(f"a question has one kind, not {' and '.join(kinds)}", "Use one of options, yes-no and long.")
+    if not (kinds or recommend or optional or priority is not None or context):
+        return None
+    kind = "yes_no" if yes_no else "long_text" if long else "short_text"
+    if option:
+        kind = "checkbox" if checkbox else "radio"
+    urgent = DEFAULT_PRIORITY if priority is None else priority
+    return as_values(made(kind, option, recommend, required=not optional, priority=urgent, context=context))
+
+
+_MARKS = ("NOBRAKES_RUN", "NOBRAKES_WAKE")
+_LINES = 40
+
+
+# What passes here proves nothing: the Reviewer runs the checks itself. The contract comes with the agent's start, since
+# config.toml is not in its reach. Each call is one test round (checks.proof).
+def test(name: str) -> "tuple[dict[str, Any], str]":
+    """Run one check or all; (JSON values, text)."""
+    client.call("standing")  # who has no door runs nothing
+    workspace, known = os.environ.get("NOBRAKES_WORKSPACE", ""), loads(os.environ.get("NOBRAKES_CHECKS") or "[]")
+    wanted = [check for check in known if name in ("", check["name"])]
+    if not wanted or not os.path.isabs(workspace):
+        from ...errors import UsageError
+
+        names = ", ".join(check["name"] for check in known) or "none"
+        raise UsageError(
+            f"there is no check '{client.cleaned(name)[:40]}'" if name else "no check is configured", names
+        )
+    ended = [_run(check, workspace) for check in wanted]
+    client.say("test", "; ".join(f"{one['name']}: {one['outcome']}" for one in ended))
+    text = "\n\n".join(f"{one['name']}: {one['outcome']}\n{one['output']}".strip() for one in ended)
+    return {"passed": all(one["code"] == 0 for one in ended), "checks": ended}, text
+
+
+def _run(check: "dict[str, Any]", workspace: str) -> "dict[str, Any]":
+    from ...host.runs import probing
+    from ...paths import process_environment
+
+    # the door is the agent's, and not its tests'; what marks its processes stays
+    environment = {n: v for n, v in process_environment().items() if not n.startswith("NOBRAKES_") or n in _MARKS}
+    folder = os.path.join(workspace, check["directory"])
+    if not os.path.isdir(folder):
+        return {"name": check["name"], "code": None, "outcome": "fail: the check's directory is missing", "output": ""}
+    code, output = probing.run(check["command"], folder, check["timeout"], environment)
+    outcome = "pass" if code == 0 else f"fail: exit code {code}"
+    if code is None:
+        outcome = f"fail: stopped after {count(check['timeout'], 'second')}"
+    tail = "\n".join(client.cleaned(output).strip().splitlines()[-_LINES:])
+    return {"name": check["name"], "code": code, "outcome": outcome, "output": "" if code == 0 else tail}
+
+
 CALLS: "client.Calls" = {
     "bead": (_bead, ()),
     "attempts": (_attempts, ()),
     "next_steps": (_next_steps, ((int, type(None)),)),
     "file_plan": (_file_plan, ((str,),)),
+    "permit": (_permit, ((str,),)),
     "forge_propose": (_propose, ((str,),)),
     "forge_plan": (_plan, ()),
     "forge_ready": (_ready, ()),

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from nobrakes.agents.db.channel_answers import reply
-from nobrakes.agents.service import folder as agents_side
+from nobrakes.agents.service import client as agents_side
 from nobrakes.agents.service import own_work
 from nobrakes.beads.model import Bead, Role, Status
 from nobrakes.errors import DoorClosed, Stale, UsageError
@@ -38,7 +38,7 @@ class Scene:
         monkeypatch.setenv("NOBRAKES_DOOR", str(self.door))
 
     def call(self, *words):
-        return agents_side.call(os.environ["NOBRAKES_TOKEN"], *words)
+        return agents_side._over_channel(os.environ["NOBRAKES_TOKEN"], *words)
 
 
 @pytest.fixture
