@@ -26,7 +26,7 @@ from distributed import Client, Security, fire_and_forget
 
 from .. import __version__
 from . import node, parcel
-from .model import LINE, LOCK, SETTINGS, STATE, drained
+from .model import LINE, LOCK, NOT_YET, SETTINGS, STATE, drained
 
 LOOK_SECONDS = 1.0
 IDLE_SECONDS = 120.0
@@ -48,7 +48,7 @@ class Gateway:
         self.folder = folder
         self.settings = settings
         self.client: Any = None
-        self.trouble = "the scheduler was not asked yet"
+        self.trouble = NOT_YET
         self.known: dict[str, dict[str, Any]] = {}
         self.places: dict[str, int] = {}
         self.load: dict[str, dict[str, float]] = {}
@@ -116,6 +116,7 @@ class Gateway:
         """Ask the scheduler for its nodes, and each new node what it is."""
         try:
             if self.client is None:
+                self._write()  # a connection may take long, and the trouble would seem old
                 await self._connect()
             async with asyncio.timeout(10):
                 found = await self.client.scheduler.identity(n_workers=-1)
@@ -131,10 +132,10 @@ class Gateway:
             return
         workers = found["workers"]
         self.places = {one: _place_count(about["resources"]) for one, about in workers.items()}
-        self.load = {one: _load(about["metrics"].get(node.LOAD, {})) for one, about in workers.items()}
+        self.load = {one: _load(about.get("metrics")) for one, about in workers.items()}
         self.used = {one: dict(map(_parsed, keys)) for one, keys in tasks.items() if one in workers}
         for one in [one for one in workers if one not in self.known]:
-            self.known[one] = {"name": str(workers[one]["name"])[:100], "why": "it was not asked yet"}
+            self.known[one] = {"name": str(workers[one]["name"])[:100], "why": "it was not asked yet", "asked": False}
         for gone in [one for one in self.known if one not in workers]:
             del self.known[gone]
         for one in [one for one, about in self.known.items() if "about" not in about and one not in self._asking]:
@@ -146,10 +147,10 @@ class Gateway:
         try:
             said = json.loads(await self._on(address, node.describe, json.dumps(self.settings["needs"])))
             about = {str(name)[:100]: str(value)[:1000] for name, value in list(said.items())[:50]}
-            self.known[address] |= {"about": about, "why": self._objection(about)}
+            self.known[address] |= {"about": about, "why": self._objection(about), "asked": True}
         except Exception:
             if address in self.known:
-                self.known[address]["why"] = "it has no nobrakes, or does not answer"
+                self.known[address] |= {"why": "it has no nobrakes, or does not answer", "asked": True}
         del self._asking[address]
         self._write()
 
@@ -170,6 +171,7 @@ class Gateway:
                 "load": self.load.get(one, {}),
                 "runs": {run: need for run, (_, need) in self.used.get(one, {}).items()},
                 "why": about["why"],
+                "asked": about["asked"],
                 "about": about.get("about", {}),
             }
             for one, about in self.known.items()
@@ -188,6 +190,7 @@ class Gateway:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._lines += 1
+        self.asked_at = time.monotonic()  # the daemon looks whether it is there, and asks for no run
         runs: dict[str, str] = {}
         try:
             while True:
@@ -240,7 +243,7 @@ class Gateway:
         name = self.known.get(address, {}).get("name", address)
         why = f"the node {name} does not answer ({type(error).__name__})"
         if address in self.known:  # it gets no other run before it says again what it is
-            self.known[address] = {"name": name, "why": "it does not answer"}
+            self.known[address] = {"name": name, "why": "it does not answer", "asked": True}
         self.losses = [*self.losses, {"at": time.time(), "run": session, "node": name, "why": why}][-_MAX_LOSSES:]
         return {"lost": why}, b""
 
@@ -335,8 +338,9 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         writer.write_eof()
 
 
-def _load(said: Any) -> dict[str, float]:
+def _load(metrics: Any) -> dict[str, float]:
     """What a worker says of its machine, which may be anything."""
+    said = metrics.get(node.LOAD) if isinstance(metrics, dict) else None
     numbers = said.items() if isinstance(said, dict) else ()
     return {
         name: value

@@ -54,6 +54,7 @@ class Node:
     why: str = ""
     about: Mapping[str, str] = field(default_factory=dict)
     is_drained: bool = False
+    is_asked: bool = True  # it said what it is, or does not answer
     cpu: float | None = None
     free: int | None = None
     memory: int | None = None
@@ -92,6 +93,11 @@ class Fleet:
     def is_known(self) -> bool:
         """Whether the helper wrote it just now."""
         return self.trouble not in (NOT_YET, NOT_NOW)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each node has said what it is, or does not answer."""
+        return self.is_known and all(one.is_asked for one in self.nodes)
 
     def agents(self, settings: "FleetSettings") -> int:
         """How many agents the usable nodes have places for."""
@@ -298,6 +304,7 @@ def parsed(text: str, drained: Sequence[str] = ()) -> Fleet:
                 str(one["why"])[:500],
                 {str(name): str(value)[:300] for name, value in one["about"].items()},
                 str(one["name"])[:100] in drained,
+                bool(one.get("asked", True)),
                 *_load_of(one.get("load", {})),
             )
             for one in found["nodes"]

@@ -178,7 +178,7 @@ class Nodes:
 
     def troubles(self, found: Fleet, why: str) -> list[str]:
         """What people should know of the nodes, as they were known last. `why`: why nothing starts there."""
-        if found.is_known:
+        if found.is_complete:  # else a helper that began just now, or a new node, would be news each time
             refused = [f"the node {one.name} gets no work: {one.why}" for one in found.nodes if one.why]
             self._troubles = [why, *refused] if why else refused
         return self._troubles

@@ -160,10 +160,14 @@ def test_a_node_is_drained_and_resumed_by_name(made: Scripted, nodes: Nodes) -> 
 
 
 def test_a_run_waits_for_a_node_says_so_once_and_goes_on_when_one_can_be_used(made: Scripted, nodes: Nodes) -> None:
-    nodes.are(node("fox"))
+    nodes.are(node("fox", why="it was not asked yet", asked=False))
     (nodes.folder / "drained.json").write_text('["fox"]')
     process = made.start("run", "--forever")
     try:
+        until(lambda: cause_kinds(made), what=lambda: made.nobrakes("status").stdout)
+        assert "the nodes have not said yet what they have" in made.nobrakes("status").stdout
+        assert not degraded(made), "a node that has just come is no news"
+        nodes.are(node("fox"))
         until(lambda: degraded(made), what=lambda: made.nobrakes("events").stdout)
         time.sleep(3)
         assert len(degraded(made)) == 1, "once, however often the daemon looks"
@@ -224,7 +228,11 @@ def test_a_scheduler_that_dies_is_the_cause_until_it_is_back(tmp_path: Path) -> 
         made.configure(f"command = {json.dumps(['sh', str(tmp_path / 'one' / 'agent.sh')])}", f"command = {AGENT}")
         until(lambda: made.ask("fleet")["nodes"] and not made.ask("fleet")["nodes"][0]["why"])
         real.kill("scheduler")
-        until(lambda: cause_kinds(made) == ["no_nodes"], what=lambda: made.nobrakes("status").stdout)
+        # `status` starts no helper: one that nobody asks ends, and what it wrote is soon too old
+        until(
+            lambda: made.ask("fleet")["trouble"] and cause_kinds(made) == ["no_nodes"],
+            what=lambda: made.nobrakes("status").stdout,
+        )
         made.add("b1")
         process = made.start("run")
         try:

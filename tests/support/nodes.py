@@ -42,6 +42,7 @@ def node(
     why: str = "",
     runs: dict[str, int] | None = None,
     load: dict[str, float] | None = None,
+    asked: bool = True,
 ) -> dict[str, Any]:
     about = {"nobrakes": __version__, "python": "3.11.9"}
     return {
@@ -51,5 +52,6 @@ def node(
         "runs": runs or {},
         "load": load or {},
         "why": why,
+        "asked": asked,
         "about": about,
     }

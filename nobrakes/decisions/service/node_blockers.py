@@ -69,6 +69,8 @@ def node_blocker(found: Fleet, settings: FleetSettings) -> Blocker | None:
         return Blocker(Kind.NO_NODES, what, found.trouble, ("nobrakes doctor", *show), cure)
     if not found.nodes:
         return Blocker(Kind.NO_NODES, f"{NOTHING_STARTS}: the scheduler {scheduler} has no node", "", show, join)
+    if not found.is_complete and not any(one.is_usable for one in found.nodes):
+        return Blocker(Kind.NO_NODES, f"{NOTHING_STARTS}: the nodes have not said yet what they have", "", show)
     refused = [one for one in found.nodes if one.why]
     drained = [one.name for one in found.nodes if one.is_drained]
     if not any(one.is_usable for one in found.nodes):

@@ -18,14 +18,14 @@ def test_a_worker_that_was_asked_what_it_is_tells_its_load_from_then_on(
     worker = SimpleNamespace(metrics={})
     asyncio.run(node.describe(json.dumps({"agents": {}, "tools": []}), dask_worker=worker))
     said = worker.metrics[node.LOAD](worker)
-    assert gateway._load(said) == said and 0 < said["free"] < said["memory"] and 0 <= said["cpu"] <= 100
+    assert gateway._load({node.LOAD: said}) == said and 0 < said["free"] < said["memory"] and 0 <= said["cpu"] <= 100
 
 
 @pytest.mark.parametrize(
     "said", [None, [1], "cpu", {"cpu": "1"}, {"cpu": float("nan")}, {"memory": -1}, {"free": float("inf")}, {"x": 1}]
 )
 def test_a_load_that_is_none_is_not_written_down(said: Any) -> None:
-    assert gateway._load(said) == {}
+    assert gateway._load({node.LOAD: said}) == {} == gateway._load(said)
 
 
 def test_a_part_of_a_load_is_shown_as_far_as_it_is_known() -> None:

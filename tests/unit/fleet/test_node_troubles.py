@@ -58,5 +58,8 @@ def test_troubles_of_nodes_stand_while_nothing_is_known_of_the_nodes(tmp_path: A
     assert new() == []
     found = known
     assert new() == [], "the same trouble is no news"
+    new = Node("tcp://elk:1", "elk", 4, {}, "it was not asked yet", is_asked=False)
+    found = Fleet(1.0, "", (*known.nodes, new))
+    assert made.troubles(found, "") == made.troubles(known, ""), "what a new node has, it says soon"
     found = Fleet(1.0, "", (node("fox"),))
     assert made.troubles(found, "") == []
