@@ -5,6 +5,7 @@
 2. The sandbox is this machine's own, made of the run's view (its closure) and this machine's programs; a node where no
    sandbox works says so before it gets work.
 3. A run has a lease. If nobody asks for it in time, its processes are killed, and whatever comes later is unknown here.
+   A process beside the worker does the same when the worker is killed or stands still (fleet.reaper).
 4. Credentials are in the environment of a process or in a folder in memory, and go with the run.
 5. What nodes answer is bytes and JSON; commands' output is bounded by who asks for it.
 """
@@ -24,7 +25,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -48,8 +49,11 @@ from . import parcel
 
 LOAD = "nobrakes"
 """The name of a machine's load among the figures of its worker."""
-LEASE = 30.0
-"""Seconds without a question after which a run's processes are killed."""
+LEASE = 25.0
+"""Seconds without a question after which a run's processes are killed. The next attempt comes 30 s after a loss."""
+SILENT = "silent"
+"""In the folder of a run: its worker stood still, and its processes were killed. Nothing of the run counts."""
+BEAT_SECONDS = 1.0
 GRACE = 5.0
 _VERSION_SECONDS = 15.0
 _HELD = 4 << 20
@@ -96,7 +100,7 @@ def _sandbox_trouble() -> str:
 
 
 def _describe(needs: Mapping[str, Any]) -> dict[str, str]:
-    _remove_leftovers()
+    remove_leftovers()
     version = ".".join(map(str, git.version()))
     trouble = _sandbox_trouble()
     python = ".".join(map(str, sys.version_info[:3]))
@@ -209,16 +213,19 @@ class Session:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.asked_at = time.monotonic()
+        self.asked_at = _now()
         self.answering = 0
         self.callers: dict[str, Caller] = {}
         self.closed = threading.Event()
         self.condition = threading.Condition()
-        self.top = tempfile.mkdtemp(prefix=f"{name[:60]}-", dir=_made(os.path.join(place(), "runs")))
-        memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
-        self.secret = tempfile.mkdtemp(prefix="nobrakes-", dir=memory)
-        self.lock = open(os.path.join(self.top, "lock"), "wb")  # noqa: SIM115 - held as long as this process lives
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        runs = _made(os.path.join(place(), "runs"))
+        with _locked(runs):
+            self.top = tempfile.mkdtemp(prefix=f"{name[:60]}-", dir=runs)
+            self.lock = open(os.path.join(self.top, "lock"), "wb", 0)  # noqa: SIM115 - held as long as this process lives
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.lock.write(b"%d\n" % os.getpid())
+        self.secret = _secret(self.top)
+        os.mkdir(self.secret, 0o700)
         os.symlink(self.secret, os.path.join(self.top, "secret"))
         self.cache = ""
         self.spec: dict[str, Any] = {}
@@ -471,6 +478,12 @@ class Session:
                 time.sleep(0.01)
             one.child.poll()
 
+    @property
+    def is_late(self) -> bool:
+        """Whether nothing of the run counts any more: nobody asked in time, or this worker stood still."""
+        is_forgotten = not self.answering and _now() - self.asked_at > LEASE
+        return is_forgotten or os.path.exists(os.path.join(self.top, SILENT))
+
     def remove(self) -> None:
         self.kill()
         _remove(self.secret, self.top)
@@ -483,16 +496,77 @@ def _remove(*paths: str) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _remove_leftovers() -> None:
-    """End and remove the runs of a worker that was killed here."""
+def _secret(top: str) -> str:
+    """The folder in memory of the run in this folder: known from its name, so that none is forgotten."""
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else tempfile.gettempdir()
+    return os.path.join(memory, f"nobrakes-{os.path.basename(top)}")
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[None]:
+    held = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
+def remove_leftovers() -> None:
+    """End and remove the runs of a worker that was killed here, also as it began or removed a run."""
+    runs = _made(os.path.join(place(), "runs"))
+    for one in os.scandir(runs):
+        with contextlib.suppress(FileNotFoundError, BlockingIOError):
+            with _locked(runs):
+                lock = os.open(os.path.join(one.path, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                proctable.end_all(os.path.join(one.path, "wake"))
+                _remove(_secret(one.path), one.path)
+            finally:
+                os.close(lock)
+
+
+def end_silent(worker: int) -> None:
+    """End the runs of a worker that stands still. It removes them itself if it goes on."""
     for one in os.scandir(_made(os.path.join(place(), "runs"))):
-        with (
-            contextlib.suppress(FileNotFoundError, BlockingIOError),
-            open(os.path.join(one.path, "lock"), "rb") as lock,
-        ):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            proctable.end_all(os.path.join(one.path, "wake"))
-            _remove(os.readlink(os.path.join(one.path, "secret")), one.path)
+        with contextlib.suppress(OSError):
+            with open(os.path.join(one.path, "lock"), encoding="ascii") as lock:
+                is_its = lock.read().strip() == str(worker)
+            if is_its:
+                open(os.path.join(one.path, SILENT), "wb").close()  # first: how its processes end counts for nothing
+                proctable.end_all(os.path.join(one.path, "wake"))
+                _remove(_secret(one.path))
+
+
+def _beat() -> None:
+    """Tell the process beside this worker that it works. If that one was killed, another takes its place."""
+    while True:
+        with subprocess.Popen(
+            (sys.executable, "-P", "-m", "nobrakes.fleet.reaper", str(os.getpid())),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+        ) as beside:
+            assert beside.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                while True:
+                    os.write(beside.stdin.fileno(), b".")
+                    time.sleep(BEAT_SECONDS)
+            beside.kill()
+
+
+@cache
+def _watched() -> threading.Thread:
+    thread = threading.Thread(target=_beat, daemon=True)
+    thread.start()
+    return thread
+
+
+def _now() -> float:
+    """Seconds, also those in which the machine slept."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
 
 
 def _made(path: str) -> str:
@@ -538,10 +612,11 @@ def hold(name: str) -> str:
     """The Dask task of a run: it takes the node's places as long as the run is here."""
     if name in SESSIONS or name in _LATE:
         return "again"  # Dask repeats a task whose node it thought lost: an agent is never started twice
+    _watched()
     session = SESSIONS[name] = Session(name)
     try:
         while not session.closed.wait(0.2):
-            if not session.answering and time.monotonic() - session.asked_at > LEASE:
+            if session.is_late:
                 return "nobody asked"
         return "closed"
     finally:
@@ -559,6 +634,9 @@ def _known(repository: str) -> bytes:
     return json.dumps(git.run(words, cwd=path, env={**git.PLUMBING, "GIT_DIR": path}).text.split()).encode()
 
 
+_LOST = json.dumps({"lost": "the node does not know the run (any more)"}), b""
+
+
 async def ask(name: str, call: str, words: str, body: bytes) -> tuple[str, bytes]:
     """One question about a run: (JSON, bytes). An unknown run is told as lost."""
     given: dict[str, Any] = json.loads(words)
@@ -566,9 +644,8 @@ async def ask(name: str, call: str, words: str, body: bytes) -> tuple[str, bytes
     while name not in SESSIONS and time.monotonic() < deadline:
         await asyncio.sleep(0.01)
     session = SESSIONS.get(name)
-    if session is None:
-        lost = {} if call in ("close", "kill") else {"lost": "the node does not know the run (any more)"}
-        return json.dumps(lost), b""
+    if session is None or session.is_late:
+        return ("{}", b"") if call in ("close", "kill") else _LOST
     caller, serial = session.callers.setdefault(str(given.pop("caller", "")), Caller()), given.pop("serial", None)
     session.answering += 1
     try:
@@ -576,10 +653,10 @@ async def ask(name: str, call: str, words: str, body: bytes) -> tuple[str, bytes
             if serial is None or serial != caller.serial:
                 caller.answer = await asyncio.to_thread(_said, session, call, given, body)
                 caller.serial = serial
-            return caller.answer
+            return _LOST if session.is_late else caller.answer
     finally:
         session.answering -= 1
-        session.asked_at = time.monotonic()
+        session.asked_at = _now()
 
 
 def _said(session: Session, call: str, given: Mapping[str, Any], body: bytes) -> tuple[str, bytes]:

@@ -110,10 +110,9 @@ def test_a_killed_node_loses_its_run_and_another_one_does_it(project: Lossy) -> 
         project.cluster.kill(first)
         until(lambda: project.outcomes("one") == ["lost"])
         assert f"lost with its node: the node {first} does not answer" in project.show("one")["attempts"][0]["detail"]
+        until(lambda: not project.cluster.left() and not project.cluster.runs(first) and not secrets(project.cluster))
         project.hurry()
         assert project.node(1) in project.cluster.workers
-        project.cluster.add(first, PATH=project.cluster.path_without_sandbox())
-        until(lambda: not project.cluster.runs(first))
         project.go()
         said, _ = run.communicate(timeout=60)
     assert run.returncode == 0, said
@@ -143,6 +142,8 @@ def test_a_stopped_node_that_continues_late_brings_nothing(project: Lossy) -> No
         project.cluster.send(first, signal.SIGSTOP)
         until(lambda: project.outcomes("one") == ["lost"])
         until(lambda: project.nodes()[first]["why"] == "it does not answer")
+        until(lambda: not project.cluster.left(), what=project.lives)  # before the next attempt, which waits for longer
+        assert not secrets(project.cluster)
         project.hurry()
         assert project.node(1) != first
         project.cluster.send(first, signal.SIGCONT)

@@ -44,8 +44,9 @@ FLOORS = (
     (APP, ("app",)),
     (
         WORKER,
-        ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine", "fleet.gateway", "fleet.node"),
+        ("ports", "parking", "*.worker", "*.worker.*", "conformance", "host.confine"),
     ),
+    (WORKER, ("fleet.gateway", "fleet.node", "fleet.reaper")),
     (SERVICE, ("*.service", "*.service.*", "config.setup", "config.setup.*", "doctor", "doctor.*", "snapshot.log")),
     (SERVICE, ("plans.beads_file", "request_keys")),
     (SERVICE, ("machine.registry", "machine.web_state")),
