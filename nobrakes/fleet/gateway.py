@@ -17,6 +17,7 @@ import fcntl
 import json
 import os
 import secrets
+import ssl
 import sys
 import time
 from functools import partial
@@ -39,6 +40,8 @@ _BEGIN_SECONDS = 10.0
 _FORGOTTEN_SECONDS = 10.0
 """Seconds after which the scheduler surely knows that a run is over."""
 _TASK = "nobrakes-run"
+_EXPIRED = 10
+"""OpenSSL's X509_V_ERR_CERT_HAS_EXPIRED."""
 
 
 class Gateway:
@@ -123,7 +126,7 @@ class Gateway:
                 tasks = await self.client.scheduler.processing(workers=None)
             self.trouble = ""
         except Exception as error:  # a network, a certificate, another version: all of them are told and tried again
-            self.trouble = f"{type(error).__name__}: {error}"[:500]
+            self.trouble = (_tls_trouble(error) or f"{type(error).__name__}: {error}")[:500]
             if self.client is not None:
                 with contextlib.suppress(Exception):
                     await self.client.close(timeout=1)
@@ -336,6 +339,24 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             writer.write(block)
             await writer.drain()
         writer.write_eof()
+
+
+def _tls_trouble(error: BaseException | None) -> str:
+    """What is wrong with certificates, in the words of the settings; empty: it is something else."""
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = getattr(error, "real_error", None) or error.__cause__ or error.__context__  # the first one is tornado's
+    if error is None:
+        return ""
+    reason = (error.reason or "").replace("_", " ").lower()
+    if isinstance(error, ssl.SSLCertVerificationError):
+        if error.verify_code == _EXPIRED:
+            return "the scheduler's certificate has expired"
+        return f"fleet.ca does not vouch for the scheduler's certificate: {error.verify_message}"
+    if "alert" in reason:
+        return f"the scheduler refuses fleet.certificate: {reason}"
+    if "wrong version" in reason or "record layer" in reason:
+        return "the scheduler does not speak TLS"
+    return f"TLS with the scheduler fails: {reason or error}"
 
 
 def _load(metrics: Any) -> dict[str, float]:

@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 
 import pytest
 
-from tests.support.cluster import Cluster, FleetProject, cluster, end_gateway
+from tests.support.cluster import Cluster, FleetProject, certificates, cluster, end_gateway, expired
 from tests.support.sandboxes import needs_sandbox
 from tests.support.scripted import until
 
@@ -31,11 +32,22 @@ class Answer:
     def __reduce__(self):
         return exec, (CODE,)
 
-async def answers(*words):
-    return Answer()
+class Trouble(Exception):
+    def __reduce__(self):  # what it becomes has to be an exception, else Dask sends its words only
+        return eval, (f"exec({CODE!r}) or Exception('evil')",)
 
-node.ask = node.describe = answers
+async def answers(*words):
+    @ANSWERS@
+
+@CALLS@ = answers
 """
+CALLS = {
+    "the answer of its description": ("return Answer()", "node.describe"),
+    "an exception at its description": ("raise Trouble('evil')", "node.describe"),
+    "an exception in an exception": ("raise Exception(Trouble('evil'))", "node.describe"),
+    "the answer about a run": ("return Answer()", "node.ask"),
+    "an exception about a run": ("raise Trouble('evil')", "node.ask"),
+}
 
 
 @pytest.fixture
@@ -55,32 +67,30 @@ def why(project: FleetProject, name: str) -> str:
     return "" if found["why"] == "it was not asked yet" else str(found["why"])
 
 
-def test_a_pickle_that_runs_code_reaches_nothing_of_the_person(tmp_path: Path, nodes: Cluster) -> None:
+@pytest.mark.parametrize(("answer", "calls"), CALLS.values(), ids=CALLS)
+def test_a_pickle_that_runs_code_reaches_nothing_of_the_person(
+    tmp_path: Path, nodes: Cluster, answer: str, calls: str
+) -> None:
     project = project_of(tmp_path, nodes)
     fleet = project.folder / ".nobrakes" / "fleet"
     inside = fleet / "own" / "ran"
-    outside = [
-        Path(os.environ["HOME"], "ran"),
-        tmp_path / "ran",
-        project.folder / "ran",
-        project.folder / ".git" / "ran",
-    ]
-    outside += [
-        project.folder / ".nobrakes" / "ran",
-        project.folder / ".nobrakes" / "wake" / "ran",
-        fleet / "ran",
-        Path("/var/tmp/ran"),
-    ]
-    preload = tmp_path / "evil.py"
+    state = project.folder / ".nobrakes"
+    above = [Path(os.environ["HOME"]), tmp_path, project.folder, project.folder / ".git", state, state / "wake", fleet]
+    outside = [*(folder / "ran" for folder in above), Path("/var/tmp/ran")]
     targets = [*map(str, outside), str(inside)]
-    preload.write_text(EVIL.replace("@TARGETS@", repr(targets)))
-    nodes.add("evil", DASK_DISTRIBUTED__WORKER__PRELOAD=f"['{preload}']")
+    preload = tmp_path / "evil.py"
+    words = {"@TARGETS@": repr(targets), "@ANSWERS@": answer, "@CALLS@": calls}
+    preload.write_text(reduce(lambda text, pair: text.replace(*pair), words.items(), EVIL))
+    nodes.add("evil", places=8, DASK_DISTRIBUTED__WORKER__PRELOAD=f"['{preload}']")
     nodes.add("good")
     try:
-        until(lambda: why(project, "evil") == "it has no nobrakes, or does not answer")
-        assert inside.read_text().startswith("reached"), "the code did not run: this test shows nothing"
+        if calls == "node.describe":
+            until(lambda: why(project, "evil") == "it has no nobrakes, or does not answer")
+        else:
+            project.ready("evil", "good")
         project.add("one")
         project.nobrakes("run")
+        assert inside.read_text().startswith("reached"), "the code did not run: this test shows nothing"
         assert project.status("one") == "done"
         assert [path for path in outside if path.exists()] == []
     finally:
@@ -128,4 +138,50 @@ def test_a_node_with_other_agents_or_tools_is_refused_with_both_versions(
         ) and "linter is not installed" in why(project, "bare")
         assert "claude 1.4.2, linter 1.4.2" in str(project.nodes()["old"]["about"])
     finally:
+        end_gateway(project)
+
+
+def files_of(tls: tuple[Path, Path, Path]) -> dict[str, str]:
+    return dict(zip(("ca", "certificate", "key"), map(str, tls), strict=True))
+
+
+CERTIFICATES = {
+    "a client of another authority": ("other client", "the scheduler refuses fleet.certificate: "),
+    "a scheduler of another authority": (
+        "other scheduler",
+        "fleet.ca does not vouch for the scheduler's certificate: ",
+    ),
+    "a scheduler without TLS": ("plain", "the scheduler does not speak TLS"),
+    "an expired client": ("expired client", "the scheduler refuses fleet.certificate: "),
+    "an expired scheduler": ("expired scheduler", "the scheduler's certificate has expired"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "text"), CERTIFICATES.values(), ids=CERTIFICATES)
+def test_no_work_is_sent_where_certificates_do_not_fit(tmp_path: Path, wrong: str, text: str) -> None:
+    right, other, old = certificates(tmp_path / "tls"), certificates(tmp_path / "other"), expired(tmp_path / "tls")
+    theirs, ours = {
+        "other client": (right, (right[0], *other[1:])),
+        "other scheduler": (other, right),
+        "plain": (right, right),
+        "expired client": (right, old),
+        "expired scheduler": (old, right),
+    }[wrong]
+    nodes = Cluster(tmp_path / "cluster", tls=theirs, is_plain=wrong == "plain")
+    try:
+        nodes.start("n1")
+        address = nodes.address.replace("tcp://", "tls://")
+        project = FleetProject(tmp_path, nodes, "echo made >made", scheduler=address, **files_of(ours))
+        project.configure('mode = "none"', 'mode = "auto"')
+        project.add("one")
+        until(lambda: f"{address} cannot be asked: {text}" in project.nobrakes("fleet").stdout)
+        with project.running() as run:
+            until(lambda: project.ask("status")["hindrances"]["found"])
+            for command in ("status", "doctor"):
+                said = " ".join(project.nobrakes(command, expect=None).stdout.split())
+                assert "no agent or check starts: nobrakes cannot reach the scheduler" in said and text in said
+            assert run.poll() is None
+        assert project.outcomes("one") == [] and nodes.runs() == []
+    finally:
+        nodes.end()
         end_gateway(project)

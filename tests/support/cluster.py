@@ -32,12 +32,24 @@ def certificates(folder: Path) -> tuple[Path, Path, Path]:
     return ca, certificate, key
 
 
+def expired(folder: Path) -> tuple[Path, Path, Path]:
+    """As `certificates`, but this certificate was valid until yesterday only."""
+    ca, _, key = certificates(folder)
+    certificate = folder / "expired.pem"
+    words = ("openssl", "req", "-new", "-key", key, "-subj", "/CN=node")
+    asked = subprocess.run(words, check=True, capture_output=True).stdout
+    signed = ("openssl", "x509", "-req", "-CA", ca, "-CAkey", folder / "ca.key", "-CAcreateserial", "-days", "-1")
+    certificate.write_bytes(subprocess.run(signed, input=asked, check=True, capture_output=True).stdout)
+    return ca, certificate, key
+
+
 class Cluster:
     """A scheduler and workers by their names; `start` them."""
 
-    def __init__(self, folder: Path, tls: tuple[Path, Path, Path] | None = None) -> None:
+    def __init__(self, folder: Path, tls: tuple[Path, Path, Path] | None = None, is_plain: bool = False) -> None:
         self.folder = folder
         self.tls = tls or certificates(folder / "tls")
+        self.is_plain = is_plain
         self.address = ""
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
@@ -78,7 +90,7 @@ class Cluster:
 
     def _start(self, name: str, words: Sequence[str], **environment: str) -> "subprocess.Popen[bytes]":
         ca, certificate, key = map(str, self.tls)
-        secured = ("--tls-ca-file", ca, "--tls-cert", certificate, "--tls-key", key)
+        secured = () if self.is_plain else ("--tls-ca-file", ca, "--tls-cert", certificate, "--tls-key", key)
         here = self.folder / "work" / name
         here.mkdir(parents=True, exist_ok=True)
         quiet = {"DASK_TEMPORARY_DIRECTORY": str(here), "DASK_DISTRIBUTED__ADMIN__LOG_LENGTH": "100", **environment}

@@ -3,11 +3,13 @@
 import json
 import os
 import socket
+import ssl
 import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tornado.iostream import StreamClosedError
 
 from nobrakes.fleet import gateway, model, parcel
 from nobrakes.fleet.service import Nodes
@@ -58,6 +60,50 @@ def test_a_link_in_the_place_of_the_socket_leads_nowhere(tmp_path: Path) -> None
         with pytest.raises(OSError, match="refused"):
             parcel.connected(str(tmp_path / "line"))
     os.close(here)
+
+
+def tls_error(kind: type[ssl.SSLError], reason: str, **words: Any) -> OSError:
+    """As Dask raises it: the cause, or tornado's error with the real one in it."""
+    real = kind(1, reason)
+    real.reason = reason
+    for name, value in words.items():
+        setattr(real, name, value)
+    closed = StreamClosedError(real)
+    try:
+        try:
+            raise closed
+        except StreamClosedError:
+            raise OSError("in <TLS (closed)>")  # noqa: B904 - as Dask does it
+    except OSError as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "words", "text"),
+    [
+        (ssl.SSLError, "TLSV1_ALERT_UNKNOWN_CA", {}, "the scheduler refuses fleet.certificate: tlsv1 alert unknown ca"),
+        (ssl.SSLError, "WRONG_VERSION_NUMBER", {}, "the scheduler does not speak TLS"),
+        (ssl.SSLError, "OTHER", {}, "TLS with the scheduler fails: other"),
+        (
+            ssl.SSLCertVerificationError,
+            "CERTIFICATE_VERIFY_FAILED",
+            {"verify_code": 10, "verify_message": "certificate has expired"},
+            "the scheduler's certificate has expired",
+        ),
+        (
+            ssl.SSLCertVerificationError,
+            "CERTIFICATE_VERIFY_FAILED",
+            {"verify_code": 20, "verify_message": "unable to get local issuer certificate"},
+            "fleet.ca does not vouch for the scheduler's certificate: unable to get local issuer certificate",
+        ),
+    ],
+)
+def test_what_is_wrong_with_certificates_is_said_in_the_words_of_the_settings(
+    kind: type[ssl.SSLError], reason: str, words: dict[str, Any], text: str
+) -> None:
+    error = tls_error(kind, reason, **words)
+    assert gateway._tls_trouble(error) == text
+    assert gateway._tls_trouble(OSError("timed out")) == ""
 
 
 @pytest.fixture
