@@ -217,12 +217,12 @@ class Fleet:
     def wait(self, timeout: float | None) -> bool:
         """Let time pass until a run ends, or so long."""
         with self.meter.aside():
-            if self.taken():
+            if self._ended:
                 return True
             until = self.clock.steady() + (timeout if timeout is not None else 1e9)
             while (moment := self.processes.next_event()) is not None and moment <= until:
                 if self._advance(moment):
-                    return bool(self.taken())
+                    return True
             self.clock.pass_to(until)
             return False
 

@@ -135,7 +135,7 @@ class Cap:
 
     @property
     def is_set(self) -> bool:
-        return self != Cap()
+        return not (self.usd is None and self.tokens is None and self.minutes is None)
 
 
 @frozen
@@ -223,6 +223,8 @@ def calls_left(caps: Caps, spent: Spent, now: float) -> int | None:
 
 
 def bead_cap_reached(caps: Caps, spent: Spent, bead: str) -> Reached | None:
+    if not caps.bead.is_set:
+        return None
     return next(over("bead", caps.bead, spent.beads.get(bead, Amount()), bead, None), None)
 
 

@@ -25,7 +25,14 @@ FROZEN = "frozen"
 STOP_ASKED = "stop_asked"
 """Attempts that a person asked to stop: ids separated by spaces."""
 
-OPEN = f"{rows.ATTEMPT} INDEXED BY attempts_open WHERE outcome IS NULL ORDER BY id"
+OPEN = queries.Few(
+    "attempts",
+    f"{rows.ATTEMPT} {{}} WHERE outcome IS NULL {{}} ORDER BY id",
+    int,
+    lambda attempt: attempt.id,
+    "INDEXED BY attempts_open",
+    ("sessions *",),
+)
 READY = f"{rows.READY_BEAD} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
 _MENDS = f"type = '{BeadType.REPAIR}'"
 SOME_READY = {
@@ -75,7 +82,7 @@ def board(db: Database, limits: Limits, front: int | None = None) -> Board:
 
 
 def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board:
-    at_work = queries.made(db, rows.attempt, db.all(OPEN))
+    at_work = queries.few(db, OPEN, rows.attempt)
     agents = sum(1 for attempt in at_work if attempt.role is not Role.REVIEWER)
     whole = FRONT if front is None else front
     wanted = 1 if front is None and agents >= limits.doers else whole

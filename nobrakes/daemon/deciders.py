@@ -105,8 +105,9 @@ SAMPLES_PER_SILENCE = 4
 
 
 def next_sample(run: Run) -> float:
-    soon = max(run.active_at, run.sampled_at) + run.idle_seconds / SAMPLES_PER_SILENCE
-    return min(soon, run.active_at + run.idle_seconds)
+    active, sampled, idle = run.active_at, run.sampled_at, run.idle_seconds  # asked of all runs in each turn
+    soon = (active if active > sampled else sampled) + idle / SAMPLES_PER_SILENCE
+    return soon if soon < active + idle else active + idle
 
 
 # Watching. Only the lack of output, changed files, commits and CPU of any child is silence, and only a sample as late

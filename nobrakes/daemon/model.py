@@ -125,10 +125,13 @@ class Board:
     retry_at: float | None = None  # the next retry alone: deferrals may be days away
     _works: dict[int, Attempt | Talk] = field(default_factory=dict, init=False, compare=False)
     """By attempt, and by turn below zero; made when it is first asked for."""
+    _all_runs: list[tuple[Run, ...]] = field(default_factory=list, init=False, compare=False)
 
     @property
     def all_runs(self) -> tuple[Run, ...]:
-        return (*self.runs.values(), *self.turn_runs.values())
+        if not self._all_runs:
+            self._all_runs.append((*self.runs.values(), *self.turn_runs.values()))
+        return self._all_runs[0]
 
     @property
     def reviewable(self) -> tuple[ReadyBead, ...]:

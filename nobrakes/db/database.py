@@ -103,6 +103,7 @@ class Cache:
         self._answers: dict[tuple[bool, str, tuple[Any, ...]], tuple[int, Of, list[Any]]] = {}
         self._written: dict[str, int] = {}
         self._writes = 0
+        self._unknown = 0  # what was written before this one is not known
         self.version = -1
         self._sure_until = 0.0
         self.asked = 0
@@ -111,8 +112,11 @@ class Cache:
         self._sure_until = 0.0
 
     def forget(self) -> None:
+        """Keep nothing of before."""
         self._answers.clear()
         self._written.clear()
+        self._writes += 1
+        self._unknown = self._writes
         self.doubt()
 
     def writes(self, sql: str, rows: Of) -> None:
@@ -124,7 +128,27 @@ class Cache:
         self._writes += 1
         named = tables(sql) or _tables()
         for one in (*named, *(rows or (f"{table} *" for table in named))):
+            self._written.pop(one, None)  # it is the latest from now on
             self._written[one] = self._writes
+
+    @property
+    def stamp(self) -> int:
+        """A moment for `written_since`; -1: answers are not kept."""
+        return self._writes if self.is_on else -1
+
+    def written_since(self, table: str, stamp: int, but: Of) -> set[str] | None:
+        """The keys of the table's rows that this connection wrote since; None: unknown, or one of `but` was written."""
+        if not self.is_on or stamp < self._unknown or not (monotonic() < self._sure_until or self.is_same()):
+            return None
+        found, prefix = set(), f"{table} "
+        for one, at in reversed(self._written.items()):
+            if at <= stamp:
+                break
+            if one in but:
+                return None
+            if one.startswith(prefix):
+                found.add(one[len(prefix) :])
+        return found
 
     def rows(
         self, sql: str, values: Sequence[Any] | Mapping[str, Any], ask: Callable[[], list[Any]], one: bool, of: Of
@@ -163,6 +187,8 @@ class Cache:
             return True
         self.version = version
         self._answers.clear()
+        self._writes += 1
+        self._unknown = self._writes
         return False
 
 
@@ -219,8 +245,8 @@ class Database:
                 self._open(copy_of(path), create)
 
     def _open(self, connection: sqlite3.Connection, create: bool) -> None:
-        self.connection, self._cache = connection, Cache(connection)
-        self.kept: dict[Callable[[Any], Any], dict[Any, tuple[tuple[Any, ...], Any]]] = {}
+        self.connection, self.cache = connection, Cache(connection)
+        self.kept: dict[Callable[[Any], Any], tuple[int, dict[Any, tuple[tuple[Any, ...], Any]], list[Any]]] = {}
         connection.row_factory = sqlite3.Row
         try:
             self._prepare(create or self.path == MEMORY)
@@ -254,18 +280,18 @@ class Database:
 
     def keep_answers(self) -> None:
         """Cache answers; callers that wait for other writers call `doubt`."""
-        self._cache.is_on, self._cache.version = True, self.data_version()
+        self.cache.is_on, self.cache.version = True, self.data_version()
 
     @property
     def keeps_answers(self) -> bool:
-        return self._cache.is_on
+        return self.cache.is_on
 
     def data_version(self) -> int:
         return _data_version(self.connection)
 
     def doubt(self) -> None:
         """The next query also sees others' commits."""
-        self._cache.doubt()
+        self.cache.doubt()
 
     def sync(self) -> None:
         """On return all commits are on disk, with the files beside the database. Raises MachineShort."""
@@ -291,11 +317,11 @@ class Database:
         if self.is_copy and not derived:
             raise StoreReadOnly(f"cannot write to the database: {self.path}")
         if self.connection.in_transaction:
-            with self._errors, _savepoint(self.connection, self._cache):
+            with self._errors, _savepoint(self.connection, self.cache):
                 yield
             return
         self.noted = False
-        with self._errors, _transaction(self.connection, self._cache, "BEGIN IMMEDIATE"):
+        with self._errors, _transaction(self.connection, self.cache, "BEGIN IMMEDIATE"):
             yield
             if self.before_commit is not None and not derived:
                 self.before_commit()
@@ -320,12 +346,12 @@ class Database:
 
     def moment(self, look: Callable[[], T]) -> T:
         """Reads of `look` at one consistent state; no transaction if answers are cached and no other process wrote."""
-        if self._cache.is_on and not self.connection.in_transaction:
-            asked, version = self._cache.asked, self._cache.version
+        if self.cache.is_on and not self.connection.in_transaction:
+            asked, version = self.cache.asked, self.cache.version
             with self._errors:
                 found = look()
                 # a question in between may have seen the write of another one, and counts from there on
-                if self._cache.asked == asked or (self._cache.is_same() and self._cache.version == version):
+                if self.cache.asked == asked or (self.cache.is_same() and self.cache.version == version):
                     return found
         with self.read():
             return look()
@@ -337,17 +363,17 @@ class Database:
             if self.connection.in_transaction:
                 yield
                 return
-            with _transaction(self.connection, self._cache, "BEGIN"):
+            with _transaction(self.connection, self.cache, "BEGIN"):
                 yield
 
     def run(self, sql: str, values: Values = (), rows: Of = ()) -> int:
         """The number of changed rows. `rows`: those it may change, if known."""
-        self._cache.writes(sql, rows)
+        self.cache.writes(sql, rows)
         with self._errors:
             return self.connection.execute(sql, values).rowcount
 
     def run_many(self, sql: str, rows: Iterable[Values]) -> None:
-        self._cache.writes(sql, ())
+        self.cache.writes(sql, ())
         with self._errors:
             self.connection.executemany(sql, rows)
 
@@ -356,7 +382,7 @@ class Database:
         columns = ", ".join(f'"{name}"' for name in values)
         marks = ", ".join("?" * len(values))
         sql = f"INSERT INTO {table} ({columns}) VALUES ({marks})"
-        self._cache.writes(sql, rows)
+        self.cache.writes(sql, rows)
         with self._errors:
             cursor = self.connection.execute(sql, tuple(values.values()))
         return cursor.lastrowid or 0
@@ -368,11 +394,11 @@ class Database:
             with self._errors:
                 return self.connection.execute(sql, values).fetchall()
 
-        return self._cache.rows(sql, values, ask, False, of)
+        return self.cache.rows(sql, values, ask, False, of)
 
     def plain(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """As `all`, uncached plain tuples, for answers as long as the graph."""
-        self._cache.asked += 1
+        self.cache.asked += 1
         with self._errors:
             cursor = self.connection.cursor()
             cursor.row_factory = None
@@ -380,7 +406,7 @@ class Database:
 
     def computed(self, name: str, values: Values, make: Callable[[], Iterable[Any]], of: Of) -> list[Any]:
         """What `make` reads and computes, cached under the name and the values; `of` as in `all`."""
-        return self._cache.rows(name, values, lambda: [*make()], False, of)
+        return self.cache.rows(name, values, lambda: [*make()], False, of)
 
     def each(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
         """As `plain`, row by row; nothing may be written meanwhile."""
@@ -396,7 +422,7 @@ class Database:
             with self._errors:
                 return [self.connection.execute(sql, values).fetchone()]
 
-        found: Row | None = self._cache.rows(sql, values, ask, True, of)[0]
+        found: Row | None = self.cache.rows(sql, values, ask, True, of)[0]
         return found
 
     def one(self, sql: str, values: Values = (), of: Of = ()) -> Row:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..beads.db import levels as beads_levels
 from ..beads.db import moves
@@ -14,7 +14,7 @@ from ..beads.model import Attempt, Bead, Dependency, DependencyType, Role, Run, 
 from ..beads.work_status import BY_STATUS, COLUMNS
 from ..records import as_values
 from . import fast, rows
-from .database import Database, Row, T
+from .database import Database, Of, Row, T
 from .database import row as row_of
 from .fast import CLAIMABLE, IN_ORDER, LISTED, PROPOSED, UNFINISHED
 
@@ -26,7 +26,8 @@ def plan_run(db: Database, run: Run) -> None:
     values = {**as_values(run), "attempt": run.attempt or None, "turn": run.turn or None}
     columns = ", ".join(f'"{name}"' for name in values)
     marks = ", ".join("?" * len(values))
-    db.alone(f"INSERT OR REPLACE INTO runs ({columns}) VALUES ({marks})", tuple(values.values()))
+    sql = f"INSERT OR REPLACE INTO runs ({columns}) VALUES ({marks})"
+    db.alone(sql, tuple(values.values()), (f"runs {run.id}",))
 
 
 def update_run(db: Database, run: str, **fields: Any) -> None:
@@ -35,26 +36,59 @@ def update_run(db: Database, run: str, **fields: Any) -> None:
     assert not unknown, f"a Run has no {sorted(unknown)}"
     sets = ", ".join(f'"{name}" = ?' for name in fields)
     values = (value.value if isinstance(value, Enum) else value for value in fields.values())
-    db.alone(f"UPDATE runs SET {sets} WHERE id = ?", (*values, run))
+    db.alone(f"UPDATE runs SET {sets} WHERE id = ?", (*values, run), (f"runs {run}",))
 
 
 def end_run(db: Database, run: str) -> None:
-    db.alone("DELETE FROM runs WHERE id = ?", (run,))
+    db.alone("DELETE FROM runs WHERE id = ?", (run,), (f"runs {run}",))
 
 
-def made(db: Database, make: Callable[[Row], T], found: Iterable[Row]) -> list[T]:
-    """What `make` makes of each row, whose first value is its key: again only where the row differs."""
-    before, now = db.kept.get(make, {}), {}
+class Few(NamedTuple):
+    """Rows of a table that are read often and of which few change. `sql` has places for an index and one more
+    condition, its first column is the `key`. `find_all`: an index. `but`: after these writes all rows are read."""
+
+    table: str
+    sql: str
+    key: type[int] | type[str]
+    order: Callable[[Any], Any]
+    find_all: str = ""
+    but: Of = ()
+
+
+def few(db: Database, which: Few, make: Callable[[Row], T]) -> list[T]:
+    """What `make` makes of each row. Only rows that were written are read, and made again if they differ."""
+    stamp = db.cache.stamp
+    since, known, objects = db.kept.get(make, (-1, {}, []))
+    written = db.cache.written_since(which.table, since, which.but) if since >= 0 else None
+    if written is not None and not written:
+        return objects
+    before = known
+    if written is None or "*" in written:
+        known, found = {}, db.all(which.sql.format(which.find_all, ""))
+    else:
+        keys = [which.key(one) for one in written if which.key is str or one.isdigit()]
+        found = db.all(which.sql.format("", "AND id IN (SELECT value FROM json_each(?))"), (json.dumps(keys),))
+        gone = set(keys).difference(row[0] for row in found)
+        known = {key: one for key, one in known.items() if key not in gone} if gone & known.keys() else known
+    is_new = False
     for row in found:
-        values = tuple(row)
-        known = before.get(values[0])
-        now[values[0]] = known if known is not None and known[0] == values else (values, make(row))
-    db.kept[make] = now
-    return [one for _, one in now.values()]
+        values, was = tuple(row), before.get(row[0])
+        is_new |= was is None
+        known[row[0]] = was if was is not None and was[0] == values else (values, make(row))
+    objects = [one for _, one in known.values()]
+    if is_new:
+        objects.sort(key=which.order)
+    db.kept[make] = (stamp, known, objects)
+    return objects
+
+
+_RUNS = Few(
+    "runs", "SELECT * FROM runs {} WHERE 1 {} ORDER BY started_at, id", str, lambda run: (run.started_at, run.id)
+)
 
 
 def runs(db: Database) -> list[Run]:
-    return made(db, rows.run, db.all("SELECT * FROM runs ORDER BY started_at, id"))
+    return few(db, _RUNS, rows.run)
 
 
 def setting(db: Database, key: str) -> str | None:

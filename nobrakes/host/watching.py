@@ -5,13 +5,14 @@
 2. Seen files are removed. A touch between looking and sleeping is not lost: it left a byte in the pipe.
 """
 
+import builtins
 import contextlib
 import os
 import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 from ..files import is_readable, plain_file, storage_errors
@@ -31,6 +32,7 @@ class Waker:
         os.set_blocking(self.writing, False)
         self._observer: Any = None
         self.polling = False
+        self._names: builtins.set[str] | None = None  # not known yet what was written before
         self._watch()
 
     def _watch(self) -> None:
@@ -92,15 +94,25 @@ class Waker:
             while os.read(self._reading, 4096):
                 called = True
         try:
-            names = [entry.path for entry in os.scandir(self.folder) if not entry.is_dir(follow_symlinks=False)]
+            names = [entry.name for entry in os.scandir(self.folder) if not entry.is_dir(follow_symlinks=False)]
         except FileNotFoundError:
             self.close_observer()
             self._watch()  # somebody removed the folder, and the watch with it
+            self._names = None
             return True
+        if self._names is not None:
+            self._names.update(names)
         for name in names:
-            with storage_errors(name), contextlib.suppress(FileNotFoundError):
-                os.unlink(name)
+            path = os.path.join(self.folder, name)
+            with storage_errors(path), contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
         return called or bool(names)
+
+    def taken(self) -> Set[str] | None:
+        """The names of the files since the last call, which are taken as read; None: some may be unknown."""
+        self._consume()
+        names, self._names = self._names, builtins.set()
+        return names
 
     def close_observer(self) -> None:
         if self._observer is not None:

@@ -48,7 +48,7 @@ def test_whatever_moment_the_database_goes_back_to_nothing_is_merged_twice(
         landed = Counter(world.git.merged())
         before = len(world.git.landings)
         copy.backup(world.store.connection)
-        world.store._cache.forget()  # whoever starts then has read nothing yet
+        world.store.cache.forget()  # whoever starts then has read nothing yet
         world.processes.reboot()
         world.daemon = world._boot()
         to_its_end(world)

@@ -96,6 +96,9 @@ class FakeProcesses:
         self._boot = 1
         self.begins: Callable[[str], None] = lambda run: None
         """Hears of every agent that is started."""
+        self.loses: float | None = None  # how often nothing tells of a change; None: nobody knows what changed
+        self.losing = random.Random("signs")
+        self._signs: set[str] = set()
 
     # --- the port --------------------------------------------------------------------------------
 
@@ -197,6 +200,13 @@ class FakeProcesses:
 
     # --- the world's side ------------------------------------------------------------------------
 
+    def taken(self) -> set[str] | None:
+        """The runs that have changed since the last call, without those whose sign is lost."""
+        signs, self._signs = self._signs, set()
+        if self.loses is None:
+            return None
+        return {run for run in sorted(signs) if self.losing.random() >= self.loses}
+
     def next_event(self) -> float | None:
         """When the next process does something."""
         return self._due[0][0] if self._due else None
@@ -223,6 +233,7 @@ class FakeProcesses:
         """The run's wrapper is killed from outside: alone, or with everything below it."""
         child = self.children[run]
         child.wrapped = False
+        self._signs.add(run)
         if down:
             self._end(child)
 
@@ -242,6 +253,7 @@ class FakeProcesses:
         heapq.heappush(self._due, (self.clock.steady() + seconds, self._counter, run, what))
 
     def _happen(self, child: Child, what: str) -> None:
+        self._signs.add(child.run)
         if what == "die":
             if child.has_finished and child.wrapped and child.lingers < 0.5:
                 step = child.command.steps[child.place]
@@ -330,6 +342,7 @@ class FakeProcesses:
             self._end(child)
 
     def _end(self, child: Child) -> None:
+        self._signs.add(child.run)
         child.alive = False
         if child.script is not None:
             child.script.close()

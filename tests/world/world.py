@@ -253,7 +253,7 @@ class World:
             self.tally.turns += 1
             self.contracts, acts = self.contracts[-1:], self.tally.acts
             try:
-                turn = self.daemon.tick()
+                turn = self.daemon.tick(signs=self.processes.taken())
             except Crash as crash:
                 self._crashed(crash)
                 self.daemon = self._boot()

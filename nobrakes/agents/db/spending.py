@@ -174,10 +174,14 @@ def reset_breakers(db: Database, bead: str, actor: str) -> int:
 
 
 def spend(db: Database, attempt: int, cost_usd: float, tokens: int) -> None:
+    from ...beads.db import attempts as attempts_db  # few commands spend
+
     with db.write():
         sql, values = "UPDATE attempts SET cost_usd = ?, tokens = ? WHERE id = ?", (cost_usd, tokens, attempt)
-        if not db.run(f"{sql} AND outcome IS NULL", values):
-            db.run(sql, values)
+        bead = attempts_db.bead_of_attempt(db, attempt)
+        only = attempts_db.rows_of(bead, attempt) if bead else ()
+        if not db.run(f"{sql} AND outcome IS NULL", values, only):
+            db.run(sql, values, only)
             forget(db)
 
 

@@ -419,7 +419,8 @@ class Fetches:
 
     def without_dead(self, board: Board) -> Board:
         """For deciders about living agents; not for plans, since its dead attempts have no run."""
-        exempt = self.exempt
+        if not (exempt := self.exempt):
+            return board
         runs = {attempt: run for attempt, run in board.runs.items() if run.id not in exempt}
         of_turns = {turn: run for turn, run in board.turn_runs.items() if run.id not in exempt}
         same = len(runs) + len(of_turns) == len(board.all_runs)

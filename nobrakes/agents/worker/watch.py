@@ -154,15 +154,16 @@ class WorkWatch:
     def look(self, board: Board) -> bool:
         self._due, patterns = [], list[re.Pattern[str] | None]()
         for run in board.runs.values():
+            seen = self._seen.get(run.id)
+            if seen is not None and not seen.wakes and not is_due(seen.looked_at, board.now):
+                self._due += [seen.looked_at + LOOK_SECONDS] if seen.failed_rounds else []
+                continue
             work = board.work_of(run)
             if work is None or isinstance(work, Talk) or not is_agents(work, run):
                 continue
-            if (seen := self._seen.get(run.id)) is None or seen.wakes or is_due(seen.looked_at, board.now):
-                patterns = patterns or [self._pattern()]
-                with parked(self.ports, owner_of(work)):
-                    self._look_at(work, run, patterns[0], board.now)
-            elif seen.failed_rounds:
-                self._due.append(seen.looked_at + LOOK_SECONDS)
+            patterns = patterns or [self._pattern()]
+            with parked(self.ports, owner_of(work)):
+                self._look_at(work, run, patterns[0], board.now)
         return False
 
     def _look_at(self, work: Attempt, run: Run, pattern: re.Pattern[str] | None, now: float) -> None:
@@ -323,27 +324,31 @@ class Meter:
         """Read new output; whether the store changed."""
         changed = False
         for run in board.all_runs:
+            known = self._counts.get(run.id)
+            if known is not None and board.now < known.looked_at + METERING_LOOK_SECONDS:
+                continue
             work = board.work_of(run)
             if work is None or not self._reports_usage(work, run) or run.term_at is not None:
                 continue
             output = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
             count = self._counts.setdefault(run.id, _Count(work, output))
-            count.work = work
-            if board.now >= count.looked_at + METERING_LOOK_SECONDS:
-                count.looked_at = board.now
-                with parked(self.ports, owner_of(work)):
-                    changed |= self._read(count)
+            count.work, count.looked_at = work, board.now
+            with parked(self.ports, owner_of(work)):
+                changed |= self._read(count)
         return changed
 
     def contexts(self, board: Board) -> dict[int, float]:
         """How full the context of each attempt is, from 0 to 1."""
+        if not self._counts:
+            return {}
         known = {a.id: int(a.data.get(WINDOW) or 0) for a in board.attempts}
         counted = [(run.attempt, self._counts[run.id]) for run in board.runs.values() if run.id in self._counts]
         windows = {attempt: count.window or known.get(attempt, 0) for attempt, count in counted}
         return {attempt: count.context / windows[attempt] for attempt, count in counted if windows[attempt]}
 
     def keep(self, runs: Set[str]) -> None:
-        self._counts = {run: count for run, count in self._counts.items() if run in runs}
+        for run in self._counts.keys() - runs:
+            del self._counts[run]
 
     def wake_at(self) -> list[float]:
         return [count.looked_at + METERING_LOOK_SECONDS for count in self._counts.values()]
@@ -359,8 +364,9 @@ class Meter:
 
     @staticmethod
     def _reports_usage(work: Attempt | Talk, run: Run) -> bool:
-        tells = any(work.data.get(name) for name in (WINDOW, DIARY, METER))
-        return run.kind is RunKind.AGENT and run.pid is not None and tells
+        if run.kind is not RunKind.AGENT or run.pid is None:
+            return False
+        return bool(work.data.get(WINDOW) or work.data.get(DIARY) or work.data.get(METER))
 
     def _read(self, count: _Count) -> bool:
         before, work = count.tokens, count.work
@@ -435,8 +441,9 @@ class _EndWatchSeen:
 
     def is_silent(self, work: Attempt | Talk, now: float) -> bool:
         """Whether it works on, as far as is known."""
-        said = isinstance(work, Attempt) and bool(work.data.get("said"))
-        return self.is_known(now) and self.since is None and not (said or self.has_ended)
+        if self.since is not None or self.has_ended or not self.is_known(now):
+            return False
+        return not isinstance(work, Attempt) or not work.data.get("said")
 
 
 # Agents that said that they are done and live on are ended after `limits.linger_seconds` of silence; one that says more
@@ -451,14 +458,14 @@ class EndWatch:
     def finished(self, board: Board) -> dict[str, float]:
         found = {}
         for run in board.all_runs:
-            work = board.work_of(run)
-            if work is None or run.term_at is not None or not is_agents(work, run):
+            seen, work = self._seen.get(run.id), board.work_of(run)
+            if work is None or (seen is not None and seen.is_silent(work, board.now)):
                 continue
-            if (seen := self._seen.get(run.id)) is None:
+            if run.term_at is not None or not is_agents(work, run):
+                continue
+            if seen is None:
                 path = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
                 seen = self._seen[run.id] = _EndWatchSeen(work.agent, path)
-            elif seen.is_silent(work, board.now):
-                continue
             with parked(self.ports, owner_of(work)):
                 if (at := self._ends_at(seen, work, board)) is not None:
                     found[run.id] = at
@@ -487,7 +494,8 @@ class EndWatch:
             seen.has_ended = self.ports.adapter(seen.agent).finished(tail)
 
     def keep(self, runs: Set[str]) -> None:
-        self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
+        for run in self._seen.keys() - runs:
+            del self._seen[run]
 
     def wake_at(self) -> list[float]:
         return [seen.looked_at + END_WATCH_LOOK_SECONDS for seen in self._seen.values() if seen.since is None]
@@ -529,11 +537,11 @@ class DangerWatch:
     def look(self, board: Board, ended: Set[str] = frozenset()) -> bool:
         """Report new alerts; `ended`: runs whose agent is done. The board does not change."""
         for run in board.all_runs:
-            work = board.work_of(run)
-            if work is None or not is_agents(work, run):
-                continue
             known, is_over = self._seen.get(run.id), run.id in ended
             if known is not None and not is_over and abs(board.now - known.looked_at) < DANGER_LOOK_SECONDS:
+                continue
+            work = board.work_of(run)
+            if work is None or not is_agents(work, run):
                 continue
             with parked(self.ports, owner_of(work)), suppress(NobrakesError):
                 seen = known or self._begin(work, run)
@@ -542,7 +550,8 @@ class DangerWatch:
         return False
 
     def keep(self, runs: Set[str]) -> None:
-        self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
+        for run in self._seen.keys() - runs:
+            del self._seen[run]
 
     def _begin(self, work: Attempt | Talk, run: Run) -> _Alerted:
         store = self.ports.store

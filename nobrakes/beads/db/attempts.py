@@ -73,7 +73,7 @@ def open_attempt(
         token = f"{attempt_id}.{fence}.{db.token_source()}"
         begun = Attempt(attempt_id, bead_id, number, role, name, fence, token, now, agent, base)
         begun = replace(begun, provider=provider, model=model)
-        db.insert("attempts", rows.attempt_values(begun), (*_only(bead_id, attempt_id), _begun(attempt_id)))
+        db.insert("attempts", rows.attempt_values(begun), (*rows_of(bead_id, attempt_id), _begun(attempt_id)))
         data = {"role": role.value, "name": name, "agent": agent, "model": model, "number": number}
         events_db.append(db, now, kind, bead_id, "nobrakes", data, attempt_id)
         changes = moves.columns(advance(bead, kind)) | {
@@ -156,7 +156,7 @@ def _write_end(db: Database, ended: Attempt, data: Mapping[str, Any] | None) -> 
         "summary = :summary, blockers = :blockers, learnings = :learnings, keep_branch = :keep_branch, "
         "data = coalesce(:data, data) WHERE id = :id",
         {**as_values(ended), **as_values(ended.log), "data": None if data is None else rows.attempt_data(data)},
-        _only(ended.bead, ended.id),
+        rows_of(ended.bead, ended.id),
     )
 
 
@@ -216,14 +216,14 @@ def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Ma
 
 def _set_data(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
     bead = bead_of_attempt(db, attempt_id)
-    only = () if bead is None else _only(bead, attempt_id)
+    only = () if bead is None else rows_of(bead, attempt_id)
     set_it = "UPDATE attempts SET data = ? WHERE id = ? AND outcome IS NULL"
     if not db.alone(set_it, (rows.attempt_data(data), attempt_id), only):
         found = get_attempt(db, attempt_id)
         raise Stale(f"attempt {found.number} of bead {found.bead} has ended already")
 
 
-def _only(bead: str, number: int) -> tuple[str, ...]:
+def rows_of(bead: str, number: int) -> tuple[str, ...]:
     return f"attempts of {bead}", f"attempts {number}"
 
 
@@ -309,7 +309,7 @@ def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) 
         owner, agent = bead_owner(one.bead), (one.agent, one.provider, one.model)
         if row is None:
             values = rows.new_session(SessionKind.ATTEMPT, owner, agent, State.IDLE, db.now(), provider_session=session)
-            _give(db, db.insert("sessions", values), attempt)
+            _give(db, db.insert("sessions", values, (f"sessions of {attempt}",)), one)
             return True
         if row["attempt"] != attempt:
             if row["disputed"]:
@@ -320,7 +320,7 @@ def hold_session(db: Database, session: str, attempt: int, fresh: bool = False) 
                 return False
             if fresh or db.maybe(_IS_ALIVE, {"id": row["attempt"]}) is not None:
                 return False
-        _give(db, row["id"], attempt)
+        _give(db, row["id"], one)
         return True
 
 
@@ -328,6 +328,7 @@ def is_session(db: Database, provider_session: str) -> bool:
     return db.maybe("SELECT 1 FROM sessions WHERE provider_session = ?", (provider_session,)) is not None
 
 
-def _give(db: Database, session: int, attempt: int) -> None:
-    db.run("UPDATE sessions SET attempt = ?, updated_at = ? WHERE id = ?", (attempt, db.now(), session))
-    db.run("UPDATE attempts SET session = ? WHERE id = ?", (session, attempt))
+def _give(db: Database, session: int, one: Attempt) -> None:
+    values = (one.id, db.now(), session)
+    db.run("UPDATE sessions SET attempt = ?, updated_at = ? WHERE id = ?", values, (f"sessions {session}",))
+    db.run("UPDATE attempts SET session = ? WHERE id = ?", (session, one.id), rows_of(one.bead, one.id))

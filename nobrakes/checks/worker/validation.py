@@ -9,7 +9,7 @@ The strength of new tests: proven red, they must also fail with a program that d
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -456,7 +456,12 @@ class CheckClock:
         return is_overdue
 
     def keep(self, runs: Set[str]) -> None:
-        self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
+        for run in self._seen.keys() - runs:
+            del self._seen[run]
+
+    def due(self, run: str) -> Collection[float]:
+        """When something of the run may be overdue; empty: unknown."""
+        return self._seen.get(run, {}).values()
 
     def wake_at(self) -> list[float]:
         return [due for seen in self._seen.values() for due in seen.values()]

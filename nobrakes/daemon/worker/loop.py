@@ -7,7 +7,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -236,6 +236,9 @@ class Waker(Protocol):
     def set(self) -> None:
         """Callable from any thread."""
 
+    def taken(self) -> Set[str] | None:
+        """The runs that may have changed since the last call; None: any."""
+
 
 class View(Protocol):
     """Watches a run."""
@@ -339,6 +342,38 @@ def _moved(review: Attempt, jump: float) -> Journal:
     )
 
 
+ASK_SECONDS = 5.0
+"""Seconds after which a run is asked whether it lives, though nothing told of a change."""
+
+
+class Asks:
+    """When runs are asked whether they live: if something told of a change, and otherwise now and then."""
+
+    def __init__(self) -> None:
+        self.at: dict[str, float] = {}  # by run
+        self._asked: set[str] = set()
+
+    def hear(self, signs: Set[str] | None) -> None:
+        """These may have changed; None: any."""
+        for run in [*self.at] if signs is None else signs:
+            self.at.pop(run, None)
+
+    def due(self, board: model.Board) -> list[Run]:
+        """Those to ask in this turn."""
+        at, now = self.at, board.now
+        runs = [run for run in board.all_runs if run.term_at is not None or at.get(run.id, now) <= now]
+        runs = [run for run in runs if run.pid is not None or board.work_of(run) is None]
+        self._asked = {run.id for run in runs}
+        return runs
+
+    def before(self, do: Callable[[model.Action, model.Board], bool], action: model.Action, board: model.Board) -> bool:
+        """Do it, but ask a run first, in the next turn, that it would end: how it ended by itself counts."""
+        if not isinstance(action, model.Terminate) or action.run in self._asked:
+            return do(action, board)
+        self.at.pop(action.run, None)
+        return True
+
+
 LINGER_SECONDS = 1.0
 """Seconds that a process may outlive its run's end."""
 CLOSE = "close"
@@ -395,6 +430,7 @@ class Daemon:
         self.rewritten = Rewritten(ports, self.sender.trouble)
         self.trial = Trial(ports, self.performer.validation, self.monitor) if tries_main else None
         self._ended_at: dict[str, float] = {}
+        self.asks = Asks()
         self.troubles = Troubles(ports, self.sender)
 
     @property
@@ -427,9 +463,10 @@ class Daemon:
     def recover(self) -> None:
         take_up(self.ports, self._look())
 
-    def tick(self, seen: model.Board | None = None) -> Turn:
-        """One turn. `seen`: the board of a turn that just ended."""
+    def tick(self, seen: model.Board | None = None, signs: Set[str] | None = None) -> Turn:
+        """One turn. `seen`: the board of a turn that just ended. `signs`: runs that may have changed; None: any."""
         board = seen or self._look()
+        self.asks.hear(signs)
         changed = False
         guarded = self.troubles.guarded
         if guarded(partial(self.definitions.look, board)):
@@ -459,7 +496,7 @@ class Daemon:
             if sum(guarded(partial(turn, board), part_owner(name)) for name, turn in parts.items()):  # each in turn
                 changed, board = True, self._look()
             for action in self._decide(board):
-                do = partial(self.performer.perform, action, board)
+                do = partial(self.asks.before, self.performer.perform, action, board)
                 changed |= guarded(do, _subject(self.ports, action, board), type(action).__name__)
             changed |= guarded(partial(self.monitor.turn, board), part_owner("the monitor of main"))
         guarded(self.rewritten.look)  # in a pause as well: the end of a run may have moved main
@@ -487,7 +524,9 @@ class Daemon:
 
     def _forget(self, board: model.Board) -> None:
         watched, known = {run.id for run in board.all_runs if run.term_at is None}, {run.id for run in board.all_runs}
-        self._ended_at = {run: since for run, since in self._ended_at.items() if run in watched}
+        for times in (self._ended_at, self.asks.at):
+            for run in times.keys() - watched:
+                del times[run]
         for living in (self.checks, self.guards, self.meter, self.ends):
             living.keep(watched)
         for each in (self.fetches, self.work, self.danger):
@@ -497,6 +536,7 @@ class Daemon:
         self.ports.store.doubt()
         if jump := self.jumps.settle():
             self._ended_at = {}
+            self.asks.hear(None)
             self.troubles.measure_again()
             for watch in (self.checks, self.meter, self.ends, self.work):
                 watch.keep(set())
@@ -534,7 +574,7 @@ class Daemon:
 
     def _ended(self, board: model.Board) -> tuple[list[Run], list[tuple[Run, Unexpected]]]:
         failed: list[tuple[Run, Unexpected]] = []
-        runs = [run for run in board.all_runs if run.pid is not None or board.work_of(run) is None]
+        runs = self.asks.due(board)
         self.fetches.unseen = set()
         for validations in (True, False):
             some = (run for run in runs if (run.kind is RunKind.VALIDATION) is validations)
@@ -596,6 +636,7 @@ class Daemon:
         is_agent, now = run.kind is RunKind.AGENT, board.now
         folder = os.path.join(self.ports.paths.runs, run.id)
         steps = [STEP] if is_agent else self.performer.validation.steps(run)
+        self.asks.at.pop(run.id, None)
         if (remains := self.ports.processes.remains(run, folder, steps)) is Remains.NOTHING:
             return True
         if run.term_at is not None:
@@ -607,12 +648,14 @@ class Daemon:
                 self.troubles.guarded(partial(self._stop_leftovers, run, steps, board))
         elif not is_agent and self.checks.is_overdue(run, partial(self.ports.processes.ending, folder, steps), now):
             self.troubles.guarded(partial(self.performer.perform, model.Terminate(run.id, Outcome.TIMED_OUT), board))
+        elif remains is Remains.WHOLE:
+            self.asks.at[run.id] = min([now + ASK_SECONDS, *(() if is_agent else self.checks.due(run.id))])
         return False
 
     def _watch_guards(self, board: model.Board) -> bool:
         changed = False
         for action in self.guards.plan(board):
-            changed |= self.performer.perform(action, board)
+            changed |= self.asks.before(self.performer.perform, action, board)
         return changed
 
     def _stop_leftovers(self, run: Run, steps: list[str], board: model.Board) -> bool:
@@ -698,7 +741,7 @@ def run(
     while True:
         try:
             with storage_errors(folder):
-                turn = daemon.tick(seen)
+                turn = daemon.tick(seen, waker.taken())
                 seen = turn.board if turn.changed else None
                 is_over = should_end(turn.board)
         except WAITED_OUT as error:
@@ -733,11 +776,11 @@ def _subject(ports: Ports, action: model.Action, board: model.Board) -> Owner:
         return bead_owner(action.epic)
     if isinstance(action, model.StartTurn):
         return session_owner(action.session)
-    works: list[Attempt] | list[Talk] = []
+    work: Attempt | Talk | None = None
     if isinstance(action, model.Resume):
-        works = [one for one in board.attempts if one.id == action.attempt]
+        work = board.attempt(action.attempt)
     elif isinstance(action, model.ResumeTurn):
-        works = [one for one in board.talks if one.turn.id == action.turn]
+        work = next((one for one in board.talks if one.turn.id == action.turn), None)
     elif isinstance(action, model.Terminate | model.Kill | model.Sample):
         return partial(run_owner, ports, action.run)  # also of one whose attempt is over
-    return owner_of(works[0]) if works else ""
+    return owner_of(work) if work else ""

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -59,6 +60,25 @@ def test_a_touch_before_it_was_made_is_not_lost(tmp_path: Path) -> None:
     poke(str(folder), "1-1")
     with Waker(str(folder)) as waker:
         assert waker.wait(0) is True
+
+
+def test_it_tells_once_which_files_were_written(waker: Waker) -> None:
+    assert waker.taken() is None, "nobody knows what was written before"
+    poke(waker.folder, "1-1")
+    assert waker.wait(20) is True
+    poke(waker.folder, "2-1")
+    assert waker.taken() == {"1-1", "2-1"}, "the second needs no wait"
+    assert waker.wait(0) is False
+    assert waker.taken() == set()
+
+
+def test_with_its_folder_nobody_knows_what_was_written(waker: Waker) -> None:
+    assert waker.taken() is None
+    poke(waker.folder, "1-1")
+    shutil.rmtree(waker.folder)
+    assert waker.wait(20) is True
+    assert waker.taken() is None
+    assert waker.taken() == set()
 
 
 def test_a_second_touch_of_the_same_file_wakes_again(waker: Waker) -> None:

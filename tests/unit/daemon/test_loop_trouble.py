@@ -80,7 +80,7 @@ class Rig:
     def set_setting(self, name: str, value: str | None) -> None:
         self.noted.append((name, value))
 
-    def tick(self, seen: Any = None) -> Turn:
+    def tick(self, seen: Any = None, signs: Any = None) -> Turn:
         error = self.turns.pop(0)
         if error is not None:
             raise error
@@ -95,6 +95,8 @@ class Rig:
         return False
 
     def set(self) -> None: ...
+
+    def taken(self) -> None: ...
 
     def event(self, event: Any) -> None: ...
 

@@ -8,8 +8,9 @@ import pytest
 
 from nobrakes.agents.limits import Breaker
 from nobrakes.beads.db.moves import has_stopping
-from nobrakes.beads.model import Bead, Dependency, DependencyType, Role, Status
+from nobrakes.beads.model import Bead, Dependency, DependencyType, Role, Run, RunKind, Status
 from nobrakes.daemon.model import Limits
+from nobrakes.db import queries
 from nobrakes.db.database import Database, row, tables
 from nobrakes.decisions.model import EscalationType, NewEscalation
 from nobrakes.errors import NobrakesError, NoSuchBead
@@ -312,3 +313,42 @@ def test_a_line_that_cannot_be_made_leaves_no_transaction_open(path: str, monkey
         with pytest.raises(ValueError) as held:  # noqa: F841 - as long as it is held, so is what it came from
             beads_jsonl.dump(store.alike())
         assert not store.connection.in_transaction
+
+
+def run_of(number: int, started_at: float = 1.0) -> Run:
+    return Run(f"{number}-agent", 0, RunKind.AGENT, started_at)
+
+
+def test_of_rows_that_are_read_often_only_those_that_were_written_are_read(db: Database) -> None:
+    for number in range(3):
+        queries.plan_run(db, run_of(number))
+    first = queries.runs(db)
+    asked = traced(db)
+    assert queries.runs(db) == first
+    assert not [text for text in asked if text.startswith("SELECT")]
+    queries.update_run(db, "1-agent", pid=7)
+    queries.end_run(db, "0-agent")
+    queries.plan_run(db, run_of(9, started_at=0.5))
+    asked.clear()
+    found = queries.runs(db)
+    assert [(run.id, run.pid) for run in found] == [("9-agent", None), ("1-agent", 7), ("2-agent", None)]
+    assert found[2] is first[2], "the same row is the same object"
+    selects = [text for text in asked if text.startswith("SELECT")]
+    assert len(selects) == 1 and '-agent"]' in selects[0], "only the rows that were written"
+
+
+def test_rows_that_are_read_often_are_the_databases_whoever_writes(db: Database, path: str) -> None:
+    queries.plan_run(db, run_of(1))
+    assert len(queries.runs(db)) == 1
+    with pytest.raises(RuntimeError), db.write():
+        queries.end_run(db, "1-agent")
+        assert queries.runs(db) == []
+        raise RuntimeError
+    assert [run.id for run in queries.runs(db)] == ["1-agent"]
+    with closing(Database(path)) as other:
+        queries.plan_run(other, run_of(2))
+        queries.update_run(other, "1-agent", pid=5)
+    db.doubt()
+    assert [(run.id, run.pid) for run in queries.runs(db)] == [("1-agent", 5), ("2-agent", None)]
+    db.run("UPDATE runs SET pid = 6")  # which rows, nobody says
+    assert [run.pid for run in queries.runs(db)] == [6, 6]
