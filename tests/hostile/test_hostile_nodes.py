@@ -106,6 +106,8 @@ def test_a_node_with_another_version_is_refused_with_both_versions(tmp_path: Pat
         version = project.ask("version")["nobrakes"]
         until(lambda: why(project, "old") == f"it has nobrakes 0.0.1, and this machine has {version}")
         assert f"it has nobrakes 0.0.1, and this machine has {version}" in project.nobrakes("fleet").stdout
+        own = project.folder / ".nobrakes" / "fleet" / "own"
+        assert [path for path in (own, *own.iterdir()) if path.lstat().st_mode & 0o077] == [], "other accounts get in"
     finally:
         end_gateway(project)
 

@@ -4,6 +4,7 @@ Each row is a bead whose work the node replaces. Nothing of it is run at home, w
 has an end of its own, and the honest bead beside them is merged.
 """
 
+import json
 import os
 import re
 import zlib
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.fleet import parcel
 from tests.support.liar import Answer, Asked, Liar, LiedTo, entry, liar
+from tests.support.scripted import until
 
 pytestmark = [pytest.mark.slow]
 
@@ -226,3 +229,105 @@ def test_forged_work_runs_nothing_writes_nothing_elsewhere_and_is_not_merged(
     assert [one for one in project.open() if one["type"] == "nobrakes_failed"] == []
     project.git("fsck", "--no-dangling", "--no-progress")
     project.nobrakes("verify")
+
+
+REPLAY = """
+case $turn in
+1) nobrakes agent log 'I am the first'; exit 3 ;;
+*) nobrakes agent log 'I am the second'; until [ -e "$BOOK/go" ]; do sleep 0.05; done; work ;;
+esac
+"""
+
+
+def requests_of(asked: Asked, answer: Answer) -> dict[str, bytes]:
+    """The requests to this machine in the news of a command, by their paths."""
+    said, body = answer
+    if asked.call != "exchange":
+        return {}
+    news = parcel.entries(body[said["out"] + said["err"] :])
+    return {path: content for path, _, _, content in news if "/in/" in path}
+
+
+def test_a_request_of_an_ended_attempt_is_refused_when_it_is_sent_again(scene: Scene, node: Liar) -> None:
+    project = scene.project
+    project.configure("max_failures = 1", "max_failures = 3")
+    old: list[bytes] = []
+    sent: list[str] = []
+
+    def lie(asked: Asked, answer: Answer) -> Answer:
+        said, body = answer
+        for path, content in requests_of(asked, answer).items():
+            if asked.attempt == "1":
+                old.append(content)
+            elif old and not sent:
+                sent.append(path.replace(".json", "0.json"))
+                body += b"".join(entry(sent[0], content=one) for one in old)
+        return said, body
+
+    node.lie = lie
+    project.does("one", REPLAY)
+    project.add("one")
+    with project.running() as run:
+        until(lambda: sent, what=lambda: project.show("one"))
+        answer = until(lambda: answered(project, sent[0]), what=lambda: sent)
+        project.flag("go").touch()
+        said, _ = run.communicate(timeout=60)
+    assert any(b"I am the first" in one for one in old)
+    assert json.loads(answer)["error"][0] == "Stale"
+    logged = [
+        text for one in project.events("logged") for text in ("first", "second") if f"I am the {text}" in str(one)
+    ]
+    assert logged == ["first", "second"], project.events("logged")
+    assert project.outcomes("one") == ["failed", "completed"], said
+
+
+def answered(project: LiedTo, request: str) -> str:
+    """What was answered to the request."""
+    path = project.folder / request.replace("/in/", "/out/")
+    return path.read_text() if path.exists() else ""
+
+
+SHIPPED = (
+    "CI",
+    "GIT_EDITOR",
+    "GIT_TERMINAL_PROMPT",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "PATH",
+    "PYTHONNOUSERSITE",
+    "SHELL",
+    "TERM",
+)
+SECRETS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GITHUB_TOKEN")
+
+
+def test_a_node_sees_the_repository_the_prompt_and_the_runs_own_environment(
+    scene: Scene, node: Liar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = scene.project
+    for name in SECRETS:
+        monkeypatch.setenv(name, f"planted-{name}")
+    Path(os.environ["HOME"], ".netrc").write_text("planted-home")
+    project.config.write_text(project.config.read_text() + "# planted-config\n")
+    (project.folder / "notes").write_text("planted-untracked")
+    project.add("one", description="The wanted words")
+    project.plan([{"id": "two", "title": "planted-title", "description": "planted-text", "needs_tests": False}])
+    project.nobrakes("hold", "two")
+    project.nobrakes("run", expect=None)
+    assert project.status("one") == "done"
+    sent = b"".join(json.dumps(one.words).encode() + one.body for one in node.asked)
+    assert b"The wanted words" in sent
+    assert set(re.findall(rb"planted-\w+|SQLite format 3", sent)) == set()
+    prepared = [parcel.entries(one.body[one.words["words"] :]) for one in node.asked if one.call == "prepare"]
+    paths = {path for found in prepared for path, *_ in found if "/.git/" not in path}
+    ours = r"\.nobrakes/(bin(/nobrakes|/hooks(/[\w-]+)?)?|runs/\d+-agent/(own(/handoff\.md)?|prompt\.md))"
+    theirs = r"\.nobrakes/(workspaces/one|scratch/\d+-check\d)(/\.git)?"
+    assert [path for path in sorted(paths) if not re.fullmatch(f"{ours}|{theirs}", path)] == []
+    executed = [
+        json.loads(one.body[: one.words["words"]])["environment"] for one in node.asked if one.call == "execute"
+    ]
+    names = [name for found in executed for name in found if not name.startswith("NOBRAKES_")]
+    assert set(names) <= {*SHIPPED, "SSL_CERT_DIR", "SSL_CERT_FILE"}
+    tokens = {found["NOBRAKES_TOKEN"] for found in executed if "NOBRAKES_TOKEN" in found}
+    assert len(executed) == 3 and len(tokens) == 1, "one agent, and checks without a token"

@@ -1,5 +1,6 @@
 """The program that talks to the nodes, when a node runs its own code in it: what it leaves is only read, and safely."""
 
+import asyncio
 import json
 import os
 import socket
@@ -112,6 +113,42 @@ def project(tmp_path: Path) -> Project:
     made = Project(tmp_path / "repository", ["true"], more=settings)
     made.config.write_text(made.config.read_text().replace('mode = "none"', 'mode = "auto"'))
     return made
+
+
+class Silent:
+    """A Dask client whose nodes answer when it is too late, or with what is none."""
+
+    def __init__(self, answer: object = None) -> None:
+        self.answer = answer
+
+    async def run(self, *_: object, workers: list[str], **__: object) -> dict[str, object]:
+        if self.answer is None:
+            await asyncio.sleep(60)
+        return {workers[0]: self.answer}
+
+
+ANSWERS = {
+    "never": (None, "TimeoutError"),
+    "a pickle of something else": (7, "TypeError"),
+    "no JSON": (("{", b""), "JSONDecodeError"),
+    "a list": (("[]", b""), "ValueError"),
+    "words for bytes": (("{}", "words"), "ValueError"),
+    "too much": (("{}", bytes(parcel.MAX_BODY + 1)), "ValueError"),
+    "too deep": (("[" * 100_000, b""), "RecursionError"),
+}
+
+
+@pytest.mark.parametrize(("answer", "error"), ANSWERS.values(), ids=ANSWERS)
+def test_a_node_that_does_not_answer_as_ours_do_is_lost_and_gets_no_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: object, error: str
+) -> None:
+    monkeypatch.setattr(gateway, "_CALL_SECONDS", 0.05)
+    made = gateway.Gateway(str(tmp_path), {})
+    made.client, made.known = Silent(answer), {"tls://a:1": {"name": "a", "why": ""}}
+    asked = {"call": "exchange", "node": "tls://a:1", "session": "1-agent-1", "number": "1", "wait": 1.0}
+    said, body = asyncio.run(made._answered(asked, b""))
+    assert (said, body) == ({"lost": f"the node a does not answer ({error})"}, b"")
+    assert made.known["tls://a:1"]["why"] == "it does not answer"
 
 
 class Started(Exception):
