@@ -335,8 +335,17 @@ class Slice:
             "turn_ms": {"p50": share(turns, 0.5) * 1000, "p99": share(turns, 0.99) * 1000},
             "decisions_a_cpu_second": decisions / cpu,
             "wait_s": {"p50": share(waits, 0.5), "p99": share(waits, 0.99)},
+            "tenths_ms": [_cpu_a_bead(fleet, before.merges, self.merges, last) * 1000 for last in (False, True)],
             "calls_a_bead": {name: n / merges for name, n in (self.calls - before.calls).most_common()},
         }
+
+
+def _cpu_a_bead(fleet: Fleet, first: int, last: int, at_end: bool) -> float:
+    """CPU seconds a bead of the last tenth of these merges, or of the first."""
+    part = max(1, (last - first) // 10)
+    merges = fleet.merges[last - part - 1 : last] if at_end else fleet.merges[first : first + part + 1]
+    used = sum(cpu for when, cpu in fleet.turns if merges[0] < when <= merges[-1])
+    return used / max(1, len(merges) - 1)
 
 
 def share(values: Sequence[float], part: float) -> float:

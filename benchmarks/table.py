@@ -15,6 +15,7 @@ PART is one or more of the parts below; without one all are measured, in this or
     idle        what waits, and what it costs
     large       looking at large graphs
     claims      beginning work, alone and in a race
+    fleet       one daemon with thousands of Doers
 
 `--quick` measures less of everything: it says which way a figure goes, and is not to be quoted. `--data` is a folder of
 the Standard Task Graph Set (`.stg` files in stg50/, and stg50_verified.csv), without which graphs of our own are
@@ -33,7 +34,7 @@ import sys
 from pathlib import Path
 
 from figures import FULL, KEPT, QUICK, TINY, Dose, Part, markdown, printed, read, taken, write
-from rows import claims, flakes, growth, idle, large, lock, pipeline, plans, queue, scheduling
+from rows import claims, flakes, fleet, growth, idle, large, lock, pipeline, plans, queue, scheduling
 
 PARTS: dict[str, Part] = {
     "queue": queue,
@@ -46,6 +47,7 @@ PARTS: dict[str, Part] = {
     "idle": idle,
     "large": large,
     "claims": claims,
+    "fleet": fleet,
 }
 
 

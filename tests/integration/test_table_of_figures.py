@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-PARTS = ("queue", "flakes", "pipeline", "growth", "lock", "scheduling", "plans", "idle", "large", "claims")
+PARTS = ("queue", "flakes", "pipeline", "growth", "lock", "scheduling", "plans", "idle", "large", "claims", "fleet")
 PROGRAM = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
