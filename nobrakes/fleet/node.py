@@ -59,6 +59,10 @@ _VERSION_SECONDS = 15.0
 _HELD = 4 << 20
 """Bytes of output held until they are asked for; a command that writes more waits."""
 _MAX_TIPS = 50
+_ALIVE_SECONDS = 15.0
+"""Seconds between two looks at all processes of this machine for one run; silence is counted in minutes."""
+_MIN_NAP, _MAX_NAP = 0.002, 0.02
+"""Seconds between two looks at a command that somebody waits for."""
 _MAX_UPDATES = 12 << 20
 """Bytes of an agent's own folders in one answer; outputs and result files come beside them."""
 _MAX_REPORTS = 24 << 20
@@ -198,6 +202,10 @@ class Execution:
     def is_over(self) -> bool:
         return self.child.poll() is not None and self.out.is_over and self.err.is_over
 
+    @property
+    def has_updates(self) -> bool:
+        return self.out.is_waiting or self.err.is_waiting or self.is_over
+
 
 class Caller:
     """A command's program at home, whose questions come one by one: one that is repeated gets the same answer."""
@@ -233,6 +241,7 @@ class Session:
         self.executions: dict[str, Execution] = {}
         self.before: dict[str, tuple[int, ...]] = {}
         self.mirrored: dict[str, dict[str, tuple[int, ...]]] = {}
+        self.inboxes: list[str] = []
         self._inspected_at = 0.0
         self._alive = ""
         self._alive_at = 0.0
@@ -290,6 +299,7 @@ class Session:
         self.received = {"objects": [], "files": []}
         self.before = parcel.state_of(checkout)
         self.mirrored = {one: parcel.state_of(path) for one, path in self._mirrors()}
+        self.inboxes = [path for one, path in self._mirrors() if _is_inbox(one)]
 
     def _mirrors(self) -> list[tuple[str, str]]:
         found = []
@@ -352,20 +362,30 @@ class Session:
         )
         return Confined(made, folder=self.here(self.spec["folder"]))
 
-    def exchange(self, number: str, wait: float, answers: bytes) -> tuple[dict[str, Any], bytes]:
-        """What is new of a command, within so many seconds."""
+    def give(self, answers: bytes) -> None:
+        """Write answers to the agent's requests into its channel."""
         if answers and self.spec["channel"]:
             parcel.unpack(os.path.join(self.here(self.spec["channel"]), "out"), answers)
+
+    async def wait(self, number: str, seconds: float) -> None:
+        """Until there is something new of a command. This holds no thread: a node has more runs than threads."""
+        one, deadline, nap = self.executions.get(number), time.monotonic() + min(seconds, 5.0), _MIN_NAP
+        while one and not one.has_updates and not self._has_request() and time.monotonic() < deadline:
+            await asyncio.sleep(nap)
+            nap = min(1.5 * nap, _MAX_NAP)
+
+    def _has_request(self) -> bool:
+        with contextlib.suppress(OSError):
+            return any(name[:1] != "." for inbox in self.inboxes for name in os.listdir(inbox))
+        return False
+
+    def updates(self, number: str) -> tuple[dict[str, Any], bytes]:
+        """What is new of a command."""
         one = self.executions[number]
-        deadline = time.monotonic() + min(wait, 5.0)
-        while True:
-            news, is_more = self._changes(is_all=False)
-            with self.condition:
-                is_over = one.is_over
-                if news or is_over or one.out.is_waiting or one.err.is_waiting or time.monotonic() >= deadline:
-                    out, err = one.out.take(), one.err.take()
-                    break
-                self.condition.wait(0.02)
+        with self.condition:
+            is_over = one.is_over
+            out, err = one.out.take(), one.err.take()
+        news, is_more = self._changes(is_all=False)
         if not is_more and (is_over or time.monotonic() - self._inspected_at > 1.0):
             more, is_more = self._changes(is_all=True)
             news += more
@@ -376,7 +396,7 @@ class Session:
 
     def _activity(self, one: Execution) -> str:
         """A fingerprint of CPU and files: the same again means silence."""
-        if time.monotonic() - self._alive_at > 5.0:
+        if time.monotonic() - self._alive_at > _ALIVE_SECONDS:
             self._alive_at = time.monotonic()
             tree, folder = proctable.members(one.tree), self.here(self.spec["folder"])
             self._alive = proctable.fingerprint(tree, folder, self.here(self.spec["workspace"]), self._alive)
@@ -388,7 +408,7 @@ class Session:
         parts: list[bytes] = []
         size = 0
         for where, path in self._mirrors():
-            is_inbox = where.endswith("/in")
+            is_inbox = _is_inbox(where)
             if not is_inbox and not is_all:
                 continue
             now = parcel.state_of(path)
@@ -405,7 +425,7 @@ class Session:
                 known[name] = now[name]
                 if is_inbox:  # a request is the home machine's from now on
                     os.unlink(os.path.join(path, name))
-            self.mirrored[where] = parcel.state_of(path) if is_inbox else now
+            self.mirrored[where] = {} if is_inbox else now
         if is_all:
             self._inspected_at = time.monotonic()
         return b"".join(parts), False
@@ -569,6 +589,11 @@ def _now() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
 
 
+def _is_inbox(where: str) -> bool:
+    """Whether a folder of the run is that of its agent's requests."""
+    return where.endswith("/in")
+
+
 def _made(path: str) -> str:
     os.makedirs(path, mode=0o700, exist_ok=True)
     return path
@@ -651,12 +676,22 @@ async def ask(name: str, call: str, words: str, body: bytes) -> tuple[str, bytes
     try:
         async with caller.lock:
             if serial is None or serial != caller.serial:
-                caller.answer = await asyncio.to_thread(_said, session, call, given, body)
+                caller.answer = await _answered(session, call, given, body)
                 caller.serial = serial
             return _LOST if session.is_late else caller.answer
     finally:
         session.answering -= 1
         session.asked_at = _now()
+
+
+async def _answered(session: Session, call: str, given: Mapping[str, Any], body: bytes) -> tuple[str, bytes]:
+    found = "{}", b""
+    if call != "exchange" or body:
+        found = await asyncio.to_thread(_said, session, call, given, body)
+    if call != "exchange" or found[0] != "{}":
+        return found
+    await session.wait(given["number"], given["wait"])
+    return await asyncio.to_thread(_said, session, "updates", given, b"")
 
 
 def _said(session: Session, call: str, given: Mapping[str, Any], body: bytes) -> tuple[str, bytes]:
@@ -683,7 +718,10 @@ def _answer(session: Session, call: str, given: Mapping[str, Any], body: bytes) 
         session.execute(given["number"], json.loads(body[: given["words"]]), body[given["words"] :])
         return {}, b""
     if call == "exchange":
-        return session.exchange(given["number"], given["wait"], body)
+        session.give(body)
+        return {}, b""
+    if call == "updates":
+        return session.updates(given["number"])
     if call == "stop":
         session.stop(given["number"])
         return {}, b""

@@ -1,10 +1,15 @@
 """How a run on a node ends when the node, or this machine, cannot do its part; and how much a node sends at once."""
 
+import asyncio
 import json
+import os
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -96,6 +101,72 @@ def test_a_node_sends_large_folders_in_parts_and_nothing_twice(tmp_path: Path) -
     (here / "deep" / "log3").write_bytes(b"new")
     part, is_more = session._changes(is_all=True)
     assert [path for path, *_ in parcel.entries(part)] == ["agents/claude/deep/log3"] and not is_more
+
+
+class Inbox(Mirror):
+    """A session whose folder is that of its agent's requests."""
+
+    def _mirrors(self) -> list[tuple[str, str]]:
+        return [("channel/in", str(self.folder))]
+
+
+def test_a_request_that_comes_while_others_are_taken_is_sent_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one").write_text("1")
+
+    def remove(path: str) -> None:
+        os.remove(path)
+        (tmp_path / "two").write_text("2")
+
+    session, sent = Inbox(tmp_path), []
+    monkeypatch.setattr(node.os, "unlink", remove)
+    sent.append(session._changes(is_all=False)[0])
+    monkeypatch.undo()
+    sent += [session._changes(is_all=False)[0] for _ in range(2)]
+    assert [[path for path, *_ in parcel.entries(part)] for part in sent] == [
+        ["channel/in/one"],
+        ["channel/in/two"],
+        [],
+    ]
+
+
+class Silent(node.Session):
+    """A session whose only command says nothing until `has_updates`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.callers: dict[str, node.Caller] = {}
+        self.top = str(folder)
+        self.answering, self.asked_at = 0, node._now()
+        self.closed = threading.Event()
+        self.inboxes = [str(folder)]
+        self.command = SimpleNamespace(has_updates=False)
+        self.executions: dict[str, Any] = {"1": self.command}
+
+    def updates(self, number: str) -> tuple[dict[str, Any], bytes]:
+        return {"code": None}, b""
+
+
+def test_silent_commands_hold_no_thread_of_a_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's own pool has six threads on two CPUs, and a node many more runs."""
+    session = Silent(tmp_path)
+    monkeypatch.setattr(node, "SESSIONS", {"one": session})
+
+    def ask(caller: str, call: str = "exchange") -> "asyncio.Task[tuple[str, bytes]]":
+        words = {"caller": caller, "number": "1", "wait": 5.0} if call == "exchange" else {"caller": caller}
+        return asyncio.create_task(node.ask("one", call, json.dumps(words), b""))
+
+    async def story() -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        waiting = [ask(f"silent {number}") for number in range(8)]
+        assert await asyncio.wait_for(ask("other", "close"), 2.0) == ("{}", b"")
+        assert not any(one.done() for one in waiting)
+        (tmp_path / "request").touch()
+        assert await asyncio.wait_for(waiting[0], 2.0) == ('{"code": null}', b"")
+        session.command.has_updates = True
+        await asyncio.wait_for(asyncio.gather(*waiting), 2.0)
+
+    asyncio.run(story())
 
 
 class Checkout(node.Session):
