@@ -34,6 +34,7 @@ IDLE_SECONDS = 120.0
 _MAX_LOSSES = 50
 _CALL_SECONDS = 30.0
 _LONG_SECONDS = 600.0
+_REPEAT_SECONDS = node.LEASE - 5.0
 _LONG = ("receive", "prepare", "collect")
 """Questions whose answers may take long, since they carry whole repositories."""
 _BEGIN_SECONDS = 10.0
@@ -73,10 +74,10 @@ class Gateway:
             os.unlink(path)
         os.umask(0o077)
         server = await asyncio.start_unix_server(self._serve, path)
-        async with server:
-            while self._is_wanted() and (self._lines or time.monotonic() - self.asked_at < IDLE_SECONDS):
-                await self._look()
-                await asyncio.sleep(LOOK_SECONDS)
+        while self._is_wanted() and (self._lines or time.monotonic() - self.asked_at < IDLE_SECONDS):
+            await self._look()
+            await asyncio.sleep(LOOK_SECONDS)
+        server.close()  # and no wait_closed: from Python 3.12 on that waits for the ends of all runs
         if self.client is not None:
             await self.client.close()
 
@@ -210,6 +211,9 @@ class Gateway:
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError, parcel.Broken, KeyError, ValueError):
             pass
+        except asyncio.CancelledError:  # this program ends, and the next one is asked about the run
+            runs.clear()
+            raise
         finally:
             self._lines -= 1
             writer.close()
@@ -224,15 +228,32 @@ class Gateway:
             return await self._open(asked)
         address, session, call = str(asked["node"]), str(asked["session"]), str(asked["call"])
         words = {name: value for name, value in asked.items() if name not in ("node", "session", "call")}
+        name = self._name(address)
         try:
             seconds = _LONG_SECONDS if call in _LONG else _CALL_SECONDS
-            found = _checked(await self._on(address, node.ask, session, call, json.dumps(words), body, seconds=seconds))
+            found = await self._repeated(address, session, call, json.dumps(words), body, seconds)
             if call == "close":  # its places are free now, and not when the scheduler is asked again
                 self._closed[session] = time.monotonic()
                 self._freed.set()
             return found
         except Exception as error:
-            return self._failed(session, address, error)
+            return self._failed(session, address, name, error)
+
+    async def _repeated(
+        self, address: str, session: str, call: str, words: str, body: bytes, seconds: float
+    ) -> tuple[dict[str, Any], bytes]:
+        """A node's answer. Asks again if a connection broke and the scheduler still has the node: a run is not lost
+        with a connection, and a node that is asked the same again gives the same answer."""
+        deadline = time.monotonic() + _REPEAT_SECONDS
+        while True:
+            try:
+                return _checked(await self._on(address, node.ask, session, call, words, body, seconds=seconds))
+            except OSError:
+                await asyncio.sleep(2 * LOOK_SECONDS)
+                while self.client is None and time.monotonic() < deadline:
+                    await asyncio.sleep(0.2)
+                if time.monotonic() > deadline or address not in self.known or self.client is None:
+                    raise
 
     async def _after_a_while(self, asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """The scheduler is away: wait for it, then answer."""
@@ -242,8 +263,10 @@ class Gateway:
                 return await self._answered(asked, body)
         return {"lost": f"the scheduler does not answer ({self.trouble})"}, b""
 
-    def _failed(self, session: str, address: str, error: Exception) -> tuple[dict[str, Any], bytes]:
-        name = self.known.get(address, {}).get("name", address)
+    def _name(self, address: str) -> str:
+        return str(self.known.get(address, {}).get("name", address))
+
+    def _failed(self, session: str, address: str, name: str, error: Exception) -> tuple[dict[str, Any], bytes]:
         why = f"the node {name} does not answer ({type(error).__name__})"
         if address in self.known:  # it gets no other run before it says again what it is
             self.known[address] = {"name": name, "why": "it does not answer", "asked": True}
@@ -273,7 +296,7 @@ class Gateway:
         try:
             said, known = _checked(await self._on(address, node.ask, session, "known", words, b""))
         except Exception as error:
-            self._failed(session, address, error)
+            self._failed(session, address, self._name(address), error)
             said, known = {"lost": ""}, b""
         if "lost" in said:
             return {"busy": True}, b""  # nothing began there: another node may take it

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cluster import Cluster, FleetProject, cluster, end_gateway, gateways
+from tests.support.saboteur import LinkedCluster
 from tests.support.scripted import until
 
 pytestmark = [pytest.mark.slow]
@@ -31,8 +32,8 @@ echo "$turn ends" >>"$BOOK/lives"
 class Lossy(FleetProject):
     """A project with one bead whose agent holds until the file `go` is there."""
 
-    def __init__(self, folder: Path, nodes: Cluster) -> None:
-        super().__init__(folder, nodes, unconfined=True)
+    def __init__(self, folder: Path, nodes: Cluster, **settings: object) -> None:
+        super().__init__(folder, nodes, unconfined=True, **settings)
         self.cluster = nodes
         self.does("one", HOLDS)
         self.add("one")
@@ -175,6 +176,27 @@ def test_a_scheduler_that_is_started_again_gets_the_work_done(project: Lossy) ->
         said, _ = run.communicate(timeout=60)
     assert run.returncode == 0, said
     project.assert_merged(["lost", "completed"])
+
+
+def test_a_connection_that_breaks_loses_nothing(tmp_path: Path) -> None:
+    """Between the helper and the scheduler, and from the scheduler to the node."""
+    nodes = LinkedCluster(tmp_path / "cluster")
+    try:
+        nodes.start("n1")
+        project = Lossy(tmp_path, nodes, scheduler=nodes.door)
+        with project.running() as run:
+            project.node()
+            for name in ("client", "n1 down"):
+                before = nodes.links[name].accepted
+                nodes.links[name].reset()
+                until(lambda name=name, before=before: nodes.links[name].accepted > before)
+            project.go()
+            said, _ = run.communicate(timeout=60)
+        assert run.returncode == 0, said
+        project.assert_merged(["completed"])
+    finally:
+        end_gateway(project)
+        nodes.end()
 
 
 def test_a_killed_helper_loses_nothing(project: Lossy) -> None:

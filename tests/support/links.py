@@ -1,4 +1,4 @@
-"""TCP links that a test can cut: each is a listening port on the loopback that carries bytes to an address.
+"""TCP links that a test can cut: each is a listening port on the loopback that carries bytes to another port.
 
 A link can be reset (its connections end at once), be down (new ones are refused too), or stall: bytes of one direction
 or of both are held back, and carried on later, as in a network that loses a route.
@@ -10,11 +10,11 @@ import threading
 from contextlib import suppress
 
 FORTH, BACK = "forth", "back"
-"""From whoever connects to the address, and the other way."""
+"""From whoever connects, and the other way."""
 
 
 class Link:
-    """One port that leads to `address` (host, port)."""
+    """A port of its own that leads to another one. `accepted`: how many connections it has carried."""
 
     def __init__(self, port: int) -> None:
         self.leads_to = port
@@ -25,6 +25,7 @@ class Link:
         for one in self._open.values():
             one.set()
         self._is_down = False
+        self.accepted = 0
         self._lock = threading.Lock()
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -79,6 +80,7 @@ class Link:
             far.settimeout(None)
             with self._lock:
                 self._pairs.append((near, far))
+                self.accepted += 1
             threading.Thread(target=self._carry, args=(near, far, FORTH), daemon=True).start()
             threading.Thread(target=self._carry, args=(far, near, BACK), daemon=True).start()
 
