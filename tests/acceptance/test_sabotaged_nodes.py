@@ -1,7 +1,8 @@
-"""A hundred random beads on three nodes while workers, links, scheduler, helper and daemon are killed, stopped and cut at
+"""Random beads on three nodes while workers, links, scheduler, helper and daemon are killed, stopped and cut at
 random: main is the one that one machine makes, and nothing is done twice, taken late or left behind.
 
-NOBRAKES_SEED: the seed (printed). NOBRAKES_BEADS: how many beads.
+NOBRAKES_SEED: the seed (printed). NOBRAKES_BEADS: how many beads CI has (30); at night they
+are a hundred.
 The nodes have no sandbox, so that agents leave signs of their lives in a book outside.
 """
 
@@ -21,7 +22,7 @@ from tests.support.saboteur import LinkedCluster, Saboteur
 from tests.support.scripted import Scripted, until
 
 SEED = os.environ.get("NOBRAKES_SEED", "1")
-SIZE = int(os.environ.get("NOBRAKES_BEADS", "100"))
+SIZE = int(os.environ.get("NOBRAKES_BEADS", "30"))
 NODES = ("n1", "n2", "n3")
 PLACES = 3
 DOERS = 7
@@ -189,8 +190,8 @@ def check(project: FleetProject, nodes: LinkedCluster, plan: list[dict[str, Any]
 @pytest.mark.parametrize(
     ("seed", "size"),
     [
-        pytest.param(SEED, SIZE, marks=pytest.mark.night),
-        *(pytest.param(str(seed), 100, marks=pytest.mark.night) for seed in range(2, 8)),
+        pytest.param(SEED, SIZE, marks=pytest.mark.slow),
+        *(pytest.param(str(seed), 100, marks=pytest.mark.night) for seed in range(1, 7)),
     ],
 )
 def test_main_is_the_same_under_sabotage(tmp_path: Path, seed: str, size: int) -> None:
