@@ -67,7 +67,7 @@ def measured(dose: Dose) -> Measured:
     """The thousand, the ten thousand, and a real daemon."""
     beads, found = dose.pick(100_000, 100_000, 2_000), dict[str, Found]()
     few, many = dose.pick(FEW, FEW, 20), dose.pick(MANY, MANY, 40)
-    merges, more = dose.pick(400, 100, 10), dose.pick(600, 100, 10)
+    merges, more = dose.pick(300, 100, 10), dose.pick(200, 60, 10)
     with told(found, CORE, WAIT, GROWTH):
         raw = simulated(few, merges, beads)
         core, wait = texts(raw)
