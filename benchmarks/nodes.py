@@ -92,7 +92,8 @@ def _project(folder: Path, nodes: Cluster, agent: str, doers: int, is_remote: bo
 def _cpu(project: FleetProject, nodes: Cluster) -> float:
     """CPU seconds of what ended among our children, and of the living processes of cluster and helper."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    living = [one.pid for one in (*nodes.workers.values(), nodes.scheduler) if one is not None]
+    started = (*nodes.workers.values(), nodes.scheduler)
+    living = [one.pid for one in started if one is not None and one.poll() is None]
     ticks = 0
     for pid in (*living, *gateways(project)):
         words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
