@@ -325,7 +325,7 @@ class Slice:
         cpu, seconds, merges = self.cpu - before.cpu, self.at - before.at, self.merges - before.merges
         waits = sorted(wait for _, wait in fleet.starts[before.starts : self.starts])
         turns = sorted(used for _, used in fleet.turns[before.turns : self.turns])
-        decisions = self.decisions - before.decisions
+        decisions, tenth = self.decisions - before.decisions, seconds / 10
         return {
             "merges": merges,
             "seconds": seconds,
@@ -335,17 +335,14 @@ class Slice:
             "turn_ms": {"p50": share(turns, 0.5) * 1000, "p99": share(turns, 0.99) * 1000},
             "decisions_a_cpu_second": decisions / cpu,
             "wait_s": {"p50": share(waits, 0.5), "p99": share(waits, 0.99)},
-            "tenths_ms": [_cpu_a_bead(fleet, before.merges, self.merges, last) * 1000 for last in (False, True)],
+            "tenths": [_core(fleet, before.at, before.at + tenth), _core(fleet, self.at - tenth, self.at)],
             "calls_a_bead": {name: n / merges for name, n in (self.calls - before.calls).most_common()},
         }
 
 
-def _cpu_a_bead(fleet: Fleet, first: int, last: int, at_end: bool) -> float:
-    """CPU seconds a bead of the last tenth of these merges, or of the first."""
-    part = max(1, (last - first) // 10)
-    merges = fleet.merges[last - part - 1 : last] if at_end else fleet.merges[first : first + part + 1]
-    used = sum(cpu for when, cpu in fleet.turns if merges[0] < when <= merges[-1])
-    return used / max(1, len(merges) - 1)
+def _core(fleet: Fleet, begin: float, end: float) -> float:
+    """The share of a core in this time: merges come many at a time, so it is not counted by them."""
+    return sum(cpu for when, cpu in fleet.turns if begin < when <= end) / (end - begin)
 
 
 def share(values: Sequence[float], part: float) -> float:

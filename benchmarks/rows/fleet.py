@@ -20,7 +20,7 @@ MODE = "the shipped deciders, store and daemon; git, processes and the clock are
 FEW, MANY = 1_000, 10_000
 CORE, WAIT = f"{FEW:,} Doers of ten minutes, of a core", f"{FEW:,} Doers, p99 from a free place to a start"
 MANY_CORE, MANY_WAIT = f"{MANY:,} Doers of ten minutes, of a core", f"{MANY:,} Doers, p99 from a free place to a start"
-GROWTH = f"{FEW:,} Doers, CPU of the last tenth of the beads against the first"
+GROWTH = f"{FEW:,} Doers, CPU of the last tenth of the time against the first"
 REAL_DOERS = 100
 REAL = f"a real daemon with {REAL_DOERS} Doers, its own CPU a bead"
 MERGED = "SELECT count(*) FROM events WHERE kind = 'merged'"
@@ -73,8 +73,8 @@ def measured(dose: Dose) -> Measured:
         core, wait = texts(raw)
         found[CORE] = Found(raw["core"], "", core, raw=raw)
         found[WAIT] = Found(raw["wait_s"]["p99"], "", wait)
-        first, last = raw["tenths_ms"]
-        found[GROWTH] = Found(last / first, "", f"the first {first:.0f} ms, the last {last:.0f} ms a bead")
+        first, last = raw["tenths"]
+        found[GROWTH] = Found(last / first, "", f"the first {first:.3f}, the last {last:.3f} of a core")
     with told(found, REAL):
         seconds, mean = dose.pick(90.0, 30.0, 4.0), dose.pick(60, 30, 2)
         raw = real(dose.pick(REAL_DOERS, REAL_DOERS, 4), seconds, mean)
