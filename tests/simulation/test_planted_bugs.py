@@ -134,10 +134,46 @@ PROTECTED = ("--protects", "0.3", "--people", "0.3", "--crash", "0.0005")
 COLLECTED = ("--collects", "0.02", "--crash", "0.005")
 """git loses what was handed in, again and again; its workspaces have it."""
 
+QUIET = tuple(word for what in ("fail", "machine", "cut", "refuse") for word in (f"--{what}", "0"))
+NODES = ("--nodes", "0.6", "--beads", "3", "--people", "0.02", "--crash", "0.002", *QUIET)
+"""Nodes die, hang, are drained and come back all the time."""
+
+LOSSES = ("--nodes", "1", "--beads", "2", "--crash", "0.002", "--people", "0.02", *QUIET)
+"""Two beads, whose nodes are lost again and again."""
+
 PLANS = ("--beads", "2", "--features", "1", "--crash", "0", "--people", "0.1")
 """Little else waits than a feature's plan."""
 
 BUGS = (
+    Bug(
+        "a lost node counts against the bead",
+        "agents/worker/exit.py",
+        "if verdict.outcome is not Outcome.LOST or LOST_NODE in attempt.data:",
+        "if verdict.outcome is not Outcome.LOST:",
+        runs=300,
+        options=LOSSES,
+    ),
+    Bug(
+        "a lost agent is heard when its node is back",
+        "beads/db/attempts.py",
+        "row = None if number is None else db.maybe(OPEN_ATTEMPT, (number,))",
+        'row = None if number is None else db.maybe("SELECT * FROM attempts WHERE id = ?", (number,))',
+        options=NODES,
+    ),
+    Bug(
+        "agents start without a place on a node",
+        "decisions/service/node_blockers.py",
+        "limits = replace(board.limits, doers=min(wanted, most))",
+        "limits = replace(board.limits, doers=wanted)",
+        options=NODES,
+    ),
+    Bug(
+        "nobody looks whether a node is back",
+        "daemon/worker/loop.py",
+        "if board.node_seconds and (waits or board.all_runs):",
+        "if board.node_seconds and board.all_runs:",
+        options=NODES,
+    ),
     Bug(
         "a plan that waits for its sign-off is on no list",
         "decisions/service/all_blockers.py",
@@ -1177,6 +1213,7 @@ WORLDS = {
     "merges": MERGES,
     "begun again": AGAIN,
     "clashes": CLASHES,
+    "nodes": NODES,
 }
 """Whose options find bugs: without one they find nothing."""
 ALWAYS = ("usual", "planned")

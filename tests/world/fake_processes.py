@@ -45,6 +45,7 @@ class Child:
     has_finished: bool = False  # it lingers
     main_ended: bool = False
     wrapped: bool = True
+    node_lost: bool = False  # the node that it ran on, and with it the run
     over: bool = False  # the wrapper has said all that it had to say
     told_to_stop: bool = False
     stopped_at: float = 0.0  # when TERM came first
@@ -99,6 +100,8 @@ class FakeProcesses:
         self.loses: float | None = None  # how often nothing tells of a change; None: nobody knows what changed
         self.losing = random.Random("signs")
         self._signs: set[str] = set()
+        self.opens: Callable[[Child], bool] = lambda child: True
+        """Whether a run may begin now; else it is asked again soon. False: no node has a place."""
 
     # --- the port --------------------------------------------------------------------------------
 
@@ -268,6 +271,8 @@ class FakeProcesses:
             self._prologue(child)
         elif what == "prepared":
             self._prepared(child)
+        elif what == "opens":
+            self._opens(child)
         else:
             self._go_on(child)
 
@@ -289,7 +294,13 @@ class FakeProcesses:
                 self._end(child)
                 return
         child.prologue_failed = None
-        self._next_step(child)
+        self._opens(child)
+
+    def _opens(self, child: Child) -> None:
+        if self.opens(child):
+            self._next_step(child)
+        else:
+            self._later(child.run, "opens", 5.0)
 
     def _next_step(self, child: Child) -> None:
         child.place += 1

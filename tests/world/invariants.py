@@ -30,6 +30,7 @@ from . import (
     questions,
     reading,
 )
+from .fake_nodes import take_breaches
 from .fake_remote import REFUSES, SharedFakeGit
 from .main_monitor import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
@@ -119,6 +120,22 @@ def what_vanished_is_nobodys_fault(scene: Scene) -> list[str]:
         if outcome is Outcome.BROKEN_CHECKS and checks and checks[-1].vanished and not often:
             wrong.append(f"attempt {attempt} asks a person about checks that vanished")
     return wrong
+
+
+def a_lost_node_counts_for_nothing(scene: Scene) -> list[str]:
+    """Whoever was lost with its node failed at nothing, however often that happens."""
+    wrong = []
+    for child in scene.processes.children.values():
+        if child.node_lost and child.is_agent and child.stopped_for is None and child.run[0].isdigit():
+            outcome = scene.store.attempt(int(child.run.partition("-")[0])).outcome
+            if outcome is not None and TABLE[outcome].counts:
+                wrong.append(f"{child.run} was lost with its node, and is {outcome}")
+    return wrong
+
+
+def nodes_have_what_they_can_take(scene: Scene) -> list[str]:
+    """No agent starts beyond the nodes' places, or without a node; nobody hears who was lost."""
+    return list(take_breaches(scene.nodes))
 
 
 def who_had_finished_is_judged_by_its_words(scene: Scene) -> list[str]:
@@ -346,6 +363,8 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     one_process_works_on_a_bead,
     who_works_on_alone_may_finish,
     what_vanished_is_nobodys_fault,
+    a_lost_node_counts_for_nothing,
+    nodes_have_what_they_can_take,
     who_had_finished_is_judged_by_its_words,
     no_process_without_a_trace,
     locks_are_held_by_the_living,

@@ -30,6 +30,7 @@ class Rates:
     epics: float = _rate(0.0, "above 0: they merge epics as a whole there, by one request each; needs --requests")
     features: float = _rate(0.0, "how often people do something with features, in every world; 0: as usual, in some")
     shared: float = _rate(0.0, "above 0: the machine is shared with other daemons in every world; 0: in some worlds")
+    nodes: float = _rate(0.0, "chance that something happens to the nodes in a step; 0: as usual, in some worlds")
     edits: float = _rate(1.0, "how often a person edits the checks, beside all else that people do (about 50)")
     slow: float = _rate(0.0, "how many times longer checks take; 0: drawn from the seed")
     refuse: float = _rate(0.08, "chance that a provider begins to refuse when an agent starts")

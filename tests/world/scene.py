@@ -14,6 +14,7 @@ from nobrakes.store import Store
 from .clock import FakeClock
 from .fake_git import FakeGit
 from .fake_machine import FakeMachine
+from .fake_nodes import FakeNodes
 from .fake_processes import FakeProcesses
 from .features import Features
 from .noticing import Noticing
@@ -85,6 +86,7 @@ class Scene:
     observed: Observed = field(default_factory=Observed)
     providers: Providers | None = None
     machine: FakeMachine | None = None  # where it is shared with other daemons
+    nodes: FakeNodes | None = None  # where agents and checks run on other machines
     board: Board = field(default_factory=lambda: Board(0.0))
     beads: Sequence[Bead] = ()
     has_questions: bool = False  # agents ask with options here

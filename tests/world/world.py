@@ -34,6 +34,7 @@ from .crashing import Crash, Crashing, Dice
 from .drawn import settings
 from .fake_background import FakeBackground
 from .fake_machine import FakeMachine
+from .fake_nodes import FakeNodes
 from .fake_processes import AGENT, FakeProcesses
 from .features import Features
 from .main_monitor import at_ease, with_canary, without_canary
@@ -106,8 +107,10 @@ class World:
         self.machine = FakeMachine(seed) if self.rates.shared or some_have_it(seed, "machine") else None
         self.scene.machine, self.scene.providers = self.machine, self.providers
         self.scene.requested = requested_git
-        if self.machine is not None:
-            self.processes.begins = self.machine.starts
+        if self.rates.nodes or some_have_it(seed, "nodes"):
+            rate = self.rates.nodes or 0.1
+            self.scene.nodes = FakeNodes(seed, rate, self.clock, self.processes, self.store)
+        self.processes.begins = self._begins
         self.git.told_of_landing = self._lands
         self.scene.noticing = self.noticing
         self.store.tell(lambda: None, self._synced)
@@ -151,6 +154,7 @@ class World:
             adapter=adapter,
             start_trouble=self.providers.start_trouble,
             environment=ENVIRONMENT,
+            on_nodes=(lambda board: board) if self.scene.nodes is None else self.scene.nodes.on_nodes,
             machine=Alone() if self.machine is None else Crashing(self.machine, "machine", self.dice),
             channels=NoChannels() if self.noticing is None else self.noticing.channels,
             zone=lambda: ZONE,
@@ -158,6 +162,11 @@ class World:
             words=lambda: Words(doors),
             pulls=None if self.scene.requested is None else requested.ports(self.scene.requested, self.dice),
         )
+
+    def _begins(self, run: str) -> None:
+        for one in (self.machine, self.scene.nodes):
+            if one is not None:
+                one.starts(run)
 
     def _stumbles(self, stumbling: Stumbling, what: str, given: Sequence[object]) -> None:
         stumbling.before(what, given)
@@ -287,8 +296,9 @@ class World:
             self._set_clock()
         if self.rng.random() < self.dice.meddle * 200:
             self._note(self._act())
-        if self.machine is not None and (moved := self.machine.move()):
-            self._note(moved)
+        for one in (self.machine, self.scene.nodes):
+            if one is not None and (moved := one.move()):
+                self._note(moved)
         self._machine()
         self._turns()
         self._keep_promises(invariants.PROMISES, paused and pauses == self.people.pauses)
@@ -344,8 +354,9 @@ class World:
                 self._keep_promises(invariants.PROMISES)
         self.dice.calm()
         self.git.collecting.calm()
-        if self.machine is not None:
-            self.machine.is_calm = True
+        for one in (self.machine, self.scene.nodes):
+            if one is not None:
+                one.is_calm = True
         self.processes.cut = self.sessions.gone = 0.0
         self.providers.rate = self.providers.breaking = 0.0
         self._note("CALM")

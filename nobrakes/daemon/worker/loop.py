@@ -669,7 +669,8 @@ class Daemon:
     def _due_at(self, board: model.Board) -> float | None:
         times = [deciders.wake_at(board, self.fetches.begun), board.wake_at]
         times += [deciders.turns_wake_at(board), self.sender.wake_at(board.now)]
-        if board.node_seconds and (board.ready or board.to_review or board.all_runs):
+        waits = board.no_nodes is not None and bool(board.ready or board.to_review)
+        if board.node_seconds and (waits or board.all_runs):  # what else waits does not wait for nodes
             times.append(board.now + board.node_seconds)
         if board.ready or board.sessions:
             times += [limits.cooldowns_wake_at(board.gates, board.agents, board.now)]
