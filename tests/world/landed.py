@@ -36,10 +36,12 @@ def main_is_green(scene: Scene) -> list[str]:
 
 
 def apart(scene: Scene, move: Sequence[str]) -> list[str]:
-    """The commits that change a test that was there, each with the one that it stands on."""
+    """The merges that change a test that was there, each with the one that it stands on; not what takes a merge back."""
     objects = scene.git.objects
     found = []
     for one in move:
+        if _bead_of(objects.find(one)) is None:
+            continue
         before = objects.find(one).parents[0]
         old, new = objects.tree_of(before), objects.tree_of(one)
         if any(path in old and path.startswith("tests/") for path in differing(old, new)):
