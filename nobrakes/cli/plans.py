@@ -175,6 +175,10 @@ def commit_strategy(
     if isinstance(done, approving.Approved):
         if done.left:
             out.append(f"to compare: nobrakes commit-strategy --dry-run; to approve anyway: --overwrite {done.left[0]}")
+        if done.replaced and done.commit:
+            names = first_of(list(done.replaced), SHOWN)
+            out.append(f"main's snapshot had changes of another clone, and the new one does not: {names}")
+            out.append(f"to see theirs: git show {done.commit[:12]}~1:.nobrakes/beads.jsonl")
         out += ["to undo: nobrakes undo"] if done.approved or done.changes or done.features else []
         out += ["to start the work: nobrakes run"] if done.approved and not begun else []
     return said(done, "\n".join(out))

@@ -8,6 +8,7 @@
 """
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ from ...git.port import Git, Message
 from ...paths import FOLDER, Paths
 from ...records import frozen, grouped
 from ...snapshot import log
+from ...snapshot.beads_jsonl import dump
+from ...snapshot.reader import records
 from ...snapshot.service import SNAPSHOT_PIN, remember, snapshot
 from ...text.cleaning import count, count_beads_and_epics
 from ..model import PLANNED, Feature, Step
@@ -200,7 +203,8 @@ def _named(changes: Sequence[ProposedChange], write: Callable[[], object]) -> No
 class Approved:
     """What commit-strategy did. `approved`: drafts now live. `commit` None: main has it already, or does not exist.
     `changes` applied; `left`: waiting, because somebody edited the same; `dropped`: without an object; `features`:
-    built from now on; `settings_left`: edited on a branch while main has another text."""
+    built from now on; `settings_left`: edited on a branch while main has another text; `replaced`: beads that main's
+    snapshot had as another clone wrote them."""
 
     approved: tuple[str, ...]
     commit: str | None
@@ -209,6 +213,7 @@ class Approved:
     dropped: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     settings_left: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
 
 def propose(store: "Store", plan: "Plan", actor: str, dry_run: bool = False) -> "PlanReport":
@@ -242,11 +247,13 @@ def commit_strategy(
     drafts, beads = len(made.drafts), len({name.partition(":")[0] for name in made.changes})
     told = [f"{drafts} new bead{'s' if drafts > 1 else ''}"] if drafts else []
     told += [f"{beads} changed bead{'s' if beads > 1 else ''}"] if beads else []
+    replaced = _written_elsewhere(store, git)
     commit = commit_snapshot(store, git, paths, f"Strategy: {', '.join(told)}" if told else "Snapshot of the beads")
     from ...files import wake
 
     wake(paths)
-    return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features, settings(git, paths)[1])
+    left = settings(git, paths)[1]
+    return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features, left, replaced)
 
 
 def make_live(store: "Store", choice: Choice, actor: str, revision: str | None = None) -> tuple[Made, tuple[str, ...]]:
@@ -277,6 +284,22 @@ def commit_snapshot(store: "Store", git: Git, paths: Paths, subject: str) -> str
     git.pin(SNAPSHOT_PIN, commit or git.main())
     log.shorten(store, paths, upto)
     return commit
+
+
+def _written_elsewhere(store: "Store", git: Git) -> tuple[str, ...]:
+    """Beads of main's snapshot that another clone changed since ours was committed, and that are otherwise here."""
+    pin, path = git.kept().get(SNAPSHOT_PIN), f"{FOLDER}/beads.jsonl"
+    try:
+        theirs = git.read(git.main(), path) if pin is not None else None
+    except NoMain:
+        return ()
+    if pin is None or theirs is None or theirs == (ours := git.read(pin, path) or b""):
+        return ()
+    known = {*ours.split(b"\n"), *dump(store.alike()).split(b"\n")}
+    others = b"\n".join(line for line in theirs.split(b"\n") if line not in known)
+    with suppress(PlanError):  # git left conflict markers there
+        return tuple(sorted(records(others.decode("utf-8", "replace"), path, [])))
+    return ()
 
 
 def settings(git: Git, paths: Paths) -> tuple[dict[str, bytes], tuple[str, ...]]:
