@@ -73,7 +73,7 @@ class Gateway:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
         os.umask(0o077)
-        server = await asyncio.start_unix_server(self._serve, path)
+        server = await asyncio.start_unix_server(self._serve, sock=parcel.listening(path))
         while self._is_wanted() and (self._lines or time.monotonic() - self.asked_at < IDLE_SECONDS):
             await self._look()
             await asyncio.sleep(LOOK_SECONDS)

@@ -66,6 +66,20 @@ def header_of(words: bytes) -> "dict[str, Any]":
     return found
 
 
+def listening(path: str) -> "socket.socket":
+    """A Unix socket that listens at the path, which may have any length. Raises OSError."""
+    import socket
+
+    folder = os.open(os.path.dirname(path), FOLDER)
+    try:
+        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        line.bind(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+        line.listen()
+        return line
+    finally:
+        os.close(folder)
+
+
 def connected(path: str) -> "socket.socket":
     """A connection to the Unix socket, whose path may have any length, and no link in its place. Raises OSError."""
     import socket

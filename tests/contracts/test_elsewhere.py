@@ -57,7 +57,7 @@ def test_the_portable_way_keeps_the_contract_with_proc_hidden(suite: str, tmp_pa
 
 GUARDED = {
     "fleet/on_node.py": {"/proc"},  # a node is a Linux
-    "fleet/service.py": {"/proc"},
+    "fleet/parcel.py": {"/proc"},
     "git/command_line.py": {"memfd_create", "pidfd_open", "/proc"},  # it has another way, and tries this one first
     "programs.py": {"/proc", "ctypes"},  # of a fork of the fork server, which is Linux's
     "walking.py": {"/proc"},  # where there is O_PATH

@@ -34,6 +34,18 @@ def test_a_parcel_brings_files_links_modes_and_empty_folders(tmp_path: Path) -> 
     assert (there / "empty").is_dir()
 
 
+def test_a_socket_works_at_a_path_of_any_length(tmp_path: Path) -> None:
+    """A Unix socket's path has at most 107 bytes, and a repository may lie deeper."""
+    folder = tmp_path / ("deep" * 30) / ("deeper" * 30)
+    folder.mkdir(parents=True)
+    path = str(folder / "line")
+    with parcel.listening(path) as server, parcel.connected(path) as line:
+        line.sendall(parcel.message({"call": "known"}, b"body"))
+        other, _ = server.accept()
+        with other:
+            assert parcel.receive(other) == ({"call": "known"}, b"body")
+
+
 def test_only_what_changed_travels_and_what_is_gone_is_removed(tmp_path: Path) -> None:
     here = filled(tmp_path / "here")
     before = parcel.state_of(str(here))
