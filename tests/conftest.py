@@ -50,13 +50,18 @@ WHOLE = (
     "test_examples.py",
     "test_first_screens.py",
     "test_fleet.py",
+    "test_fleet_example.py",
+    "test_hostile_nodes.py",
     "test_journeys.py",
     "test_lost_nodes.py",
     "test_morning.py",
+    "test_nodes_by_the_page.py",
     "test_profiles.py",
     "test_recipes.py",
+    "test_sabotaged_nodes.py",
+    "test_takeover.py",
 )
-"""The main job, a newcomer's first night, agents of profiles, and what the docs say; of its how-to pages test_docs_run.py has a dose of its own."""
+"""The main job, a newcomer's first night, agents of profiles, other machines, and what the docs say; of its how-to pages test_docs_run.py has a dose of its own."""
 
 
 @pytest.hookimpl(tryfirst=True)
