@@ -47,14 +47,9 @@ TAKEOVER = "it needs a remote and another machine; tests/acceptance/test_takeove
 PROFILE_KEYS = ("title", "program", "credentials", "instructions", "output", "rate_limited", "arguments", "stdin")
 PROFILE_KEYS += ("when", "kind", "text")
 NEVER = "the page says that it was never run"
-SLURM_AND_KUBERNETES = (
-    "from ",
-    "tls = {",
-    "tls |= {",
-    "cluster = ",
-    "scheduler_options",
-    "job_script",
-    "cluster.scale",
+BY_HAND = "it needs Slurm; the page says when and with what it was run by hand"
+SLURM = ("from ", "tls = {", "tls |= {", "cluster = ", "scheduler_options", "job_script", "cluster.scale")
+KUBERNETES = (
     "{apiVersion",
     "worker:",
     "image:",
@@ -98,7 +93,8 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "nobrakes sync github",
     ): "it asks GitHub; tests/acceptance/test_github_issues.py does it",
     **{("docs/how-to/nodes.md", one): OTHERS for one in ("openssl ", "tls=", "ssh ", "for node in", "done")},
-    **{("docs/how-to/nodes.md", one): NEVER for one in SLURM_AND_KUBERNETES},
+    **{("docs/how-to/nodes.md", one): BY_HAND for one in SLURM},
+    **{("docs/how-to/nodes.md", one): NEVER for one in KUBERNETES},
     ("docs/how-to/daemon.md", "nobrakes daemon install --yes"): "it changes the services of this account",
     ("docs/how-to/daemon.md", "nobrakes daemon uninstall --yes"): "it changes the services of this account",
     (
