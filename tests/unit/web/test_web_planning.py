@@ -29,6 +29,7 @@ def store():
 def app(store, monkeypatch):
     """What a command of a page is given: two live beads, with a change of each and a draft proposed."""
     monkeypatch.setattr(approving, "commit_snapshot", lambda *_: None)
+    monkeypatch.setattr(approving, "_written_elsewhere", lambda *_: ())
     monkeypatch.setattr(approving, "settings", lambda *_: ({}, ()))
     monkeypatch.setattr("nobrakes.files.wake", lambda _: None)
     for name in "ab":
